@@ -1,0 +1,119 @@
+"""What every exact back end is asked and answers: `Request`, `Answer`, and the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from instances import CostTables
+from instances.assignment import Assignment
+
+
+@dataclass(frozen=True)
+class Request:
+    """One maximisation on one set of cost tables.
+
+    Parameters
+    ----------
+    z_indices : tuple of int
+        Positions in the z grid that may be chosen.
+    lam_indices : tuple of int or None
+        Positions in the λ grid that may be chosen (P2, P3); None: one joint memory row (P1).
+    allow_ad, allow_sd : bool
+        False: that mode must stay empty (SD-only, AD-only).
+    start : Assignment or None
+        An assignment that the tables accept; the search only needs to look for better ones.
+    time_limit : float or None
+        Wall seconds left.
+    node_limit : int or None
+        Search nodes allowed, for back ends that count them.
+    seed : int
+        For back ends that are seeded.
+    options : dict
+        Options of the back end by name, e.g. ``{"formulation": "compact"}``.
+    """
+
+    z_indices: tuple[int, ...]
+    lam_indices: tuple[int, ...] | None = None
+    allow_ad: bool = True
+    allow_sd: bool = True
+    start: Assignment | None = None
+    time_limit: float | None = None
+    node_limit: int | None = None
+    seed: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a back end found on the tables; nobody trusts it before `certify` has rechecked it.
+
+    Parameters
+    ----------
+    assignment : Assignment or None
+        The best assignment found (the start, if nothing better exists); None without any.
+    bound : int
+        Upper bound on the users served, for the tables the back end was given.
+    stopped_by : str or None
+        ``"time_limit"``, ``"node_limit"``, ``"interrupt"``; None when it ran to its end.
+    statistics : dict
+        Counters: ``nodes``, ``build_s``, ``solve_s``, ...
+    """
+
+    assignment: Assignment | None
+    bound: int
+    stopped_by: str | None = None
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+
+class Backend(Protocol):
+    """An exact solver on cost tables."""
+
+    name: str
+
+    def version(self) -> str:
+        """Return the solver's version, e.g. ``"highspy 1.16.0"``."""
+
+    def solve(self, tables: CostTables, request: Request) -> Answer:
+        """Maximise the users served.
+
+        Raises
+        ------
+        ValueError
+            Before anything is built, if the back end cannot serve the request.
+        """
+
+
+_factories: dict[str, Callable[[], Backend]] = {}
+
+
+def register(name: str, factory: Callable[[], Backend]) -> None:
+    """Add a back end under a name; `factory` imports its solver only when called.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken.
+    """
+    if name in _factories:
+        raise ValueError(f"solver {name!r} is already registered")
+    _factories[name] = factory
+
+
+def names() -> tuple[str, ...]:
+    """Return the registered solver names."""
+    return tuple(_factories)
+
+
+def create(name: str) -> Backend:
+    """Return the back end of that name.
+
+    Raises
+    ------
+    ValueError
+        If no solver has that name; the message lists those that exist.
+    """
+    if name not in _factories:
+        raise ValueError(f"unknown solver {name!r}; choose from {', '.join(names())}")
+    return _factories[name]()

@@ -1,0 +1,149 @@
+"""Latency and memory of a batch in rationals, straight from the paper's equations.
+
+The judge and `certify` stand on this module alone: no table, no closed form, no float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from .model import Instance, User
+from .numbers import exact
+from .workload import (
+    decode_flops,
+    kv_bytes_per_token,
+    prefill_flops,
+    verify_flops,
+    weight_bytes,
+)
+
+
+def upload_time(instance: Instance, user: User) -> Fraction:
+    """Seconds to send the prompt, γ L^I / (B R)."""
+    rate = exact(user.uplink_hz) * exact(user.uplink_bps_per_hz)
+    return exact(instance.bits_per_token) * user.input_tokens / rate
+
+
+def download_time(instance: Instance, user: User) -> Fraction:
+    """Seconds to receive the answer, γ L^O / (B̄ R̄)."""
+    rate = exact(user.downlink_hz) * exact(user.downlink_bps_per_hz)
+    return exact(instance.bits_per_token) * user.output_tokens / rate
+
+
+def remaining_budget(instance: Instance, user: User) -> Fraction:
+    """Seconds from the start until the answer must leave the server, T' = T - download."""
+    return exact(user.deadline_s) - download_time(instance, user)
+
+
+def accepted_drafts(user: User, draft_length: int) -> Fraction:
+    """Expected drafts accepted per iteration, a = A + A² + ... + A^(L^D) (erratum E5)."""
+    rate = exact(user.acceptance_rate)
+    return sum((rate**power for power in range(1, draft_length + 1)), Fraction(0))
+
+
+def sd_iterations(user: User, draft_length: int) -> int:
+    """Draft-verify iterations to produce the answer, N = ⌈L^O / (a + 1)⌉."""
+    return math.ceil(user.output_tokens / (accepted_drafts(user, draft_length) + 1))
+
+
+def sd_prefix(iteration: int, longest_input: int, most_accepted: Fraction) -> Fraction:
+    """Tokens retained before iteration n, eq. (10): L3, then L3 + (n - 2)(L4 + 1) + L4."""
+    if iteration == 1:
+        return Fraction(longest_input)
+    return longest_input + (iteration - 2) * (most_accepted + 1) + most_accepted
+
+
+def ad_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
+    """Seconds from the start until the AD batch is decoded, t_ad.
+
+    ``max upload + L2 β^L + (α^L / z) Σ_k [Γ^p(L1) + Σ_{l=1}^{L_k^O - 1} Γ^a(L1, l)]``
+
+    Parameters
+    ----------
+    instance : Instance
+    users : sequence of User
+        The AD users; must not be empty.
+    z : float
+        Compute share of the AD mode, > 0.
+    """
+    hardware = instance.hardware
+    longest_input = max(user.input_tokens for user in users)
+    longest_output = max(user.output_tokens for user in users)
+    decoded = [0]  # decoded[s]: FLOP of the first s decode steps
+    for step in range(1, longest_output):
+        decoded.append(decoded[-1] + int(decode_flops(instance.llm, longest_input, step)))
+    prefill = prefill_flops(instance.llm, longest_input)
+    flops = sum(prefill + decoded[user.output_tokens - 1] for user in users)
+    return (
+        max(upload_time(instance, user) for user in users)
+        + longest_output * exact(hardware.beta_llm)
+        + exact(hardware.alpha_llm) / exact(z) * flops
+    )
+
+
+def sd_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
+    """Seconds from the start until the SD batch is decoded, t_sd.
+
+    ``max upload + (N1 + 1) β^L + N1 L^D β^S + (work of all users) / (1 - z)``, where a user's
+    work is both prefills and, for each of its N_k iterations, L^D drafts by the small model and
+    one verification of L^D + 1 tokens by the large one (first iteration: one less of each).
+
+    Parameters
+    ----------
+    instance : Instance
+    users : sequence of User
+        The SD users; must not be empty.
+    z : float
+        Compute share of the AD mode, < 1.
+    """
+    hardware, drafts = instance.hardware, instance.draft_length
+    alpha_llm, alpha_slm = exact(hardware.alpha_llm), exact(hardware.alpha_slm)
+    longest_input = max(user.input_tokens for user in users)
+    most_accepted = max(accepted_drafts(user, drafts) for user in users)
+    iterations = [sd_iterations(user, drafts) for user in users]
+    work = [Fraction(0)]  # work[n]: seconds on the whole GPU of the first n iterations
+    for n in range(1, max(iterations) + 1):
+        prefix = sd_prefix(n, longest_input, most_accepted)
+        verified, drafted = (drafts, drafts - 1) if n == 1 else (drafts + 1, drafts)
+        draft = sum(decode_flops(instance.slm, prefix, step) for step in range(1, drafted + 1))
+        verify = verify_flops(instance.llm, prefix, verified)
+        work.append(work[-1] + alpha_llm * verify + alpha_slm * draft)
+    prefill = alpha_llm * prefill_flops(instance.llm, longest_input)
+    prefill += alpha_slm * prefill_flops(instance.slm, longest_input)
+    total = sum(prefill + work[n] for n in iterations)
+    return (
+        max(upload_time(instance, user) for user in users)
+        + (max(iterations) + 1) * exact(hardware.beta_llm)
+        + max(iterations) * drafts * exact(hardware.beta_slm)
+        + total / (1 - exact(z))
+    )
+
+
+def ad_memory(instance: Instance, users: Sequence[User]) -> int:
+    """Bytes of the AD batch's key-value cache, eq. (15): κ^L Σ_k (L1 + L_k^O)."""
+    longest_input = max((user.input_tokens for user in users), default=0)
+    tokens = sum(longest_input + user.output_tokens for user in users)
+    return kv_bytes_per_token(instance.llm, instance.hardware.bytes_per_value) * tokens
+
+
+def sd_memory(instance: Instance, users: Sequence[User]) -> Fraction:
+    """Bytes of the SD batch's caches, eq. (16): Σ_k κ^S (P_{N_k} + L^D) + κ^L (P_{N_k} + L^D + 1)."""
+    drafts, width = instance.draft_length, instance.hardware.bytes_per_value
+    kv_llm = kv_bytes_per_token(instance.llm, width)
+    kv_slm = kv_bytes_per_token(instance.slm, width)
+    longest_input = max((user.input_tokens for user in users), default=0)
+    most_accepted = max((accepted_drafts(user, drafts) for user in users), default=Fraction(0))
+    total = Fraction(0)
+    for user in users:
+        prefix = sd_prefix(sd_iterations(user, drafts), longest_input, most_accepted)
+        total += kv_slm * (prefix + drafts) + kv_llm * (prefix + drafts + 1)
+    return total
+
+
+def room(instance: Instance, z: float) -> int:
+    """Bytes left for caches beside the loaded weights, R(z) = Q - q^L - [z < 1] q^S."""
+    width = instance.hardware.bytes_per_value
+    left = instance.hardware.memory_bytes - weight_bytes(instance.llm, width)
+    return left - weight_bytes(instance.slm, width) if z < 1 else left

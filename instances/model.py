@@ -1,0 +1,208 @@
+"""The problem's data: frozen, validated once at the door (symbols of the paper's Table I)."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from .numbers import exact
+
+#: Largest token count and layer size accepted: far above any model, small enough for exact tables.
+LARGEST_COUNT = 10**9
+#: Grid values carry at most this many decimals, so that shares are small fractions.
+GRID_DECIMALS = 9
+
+
+def _integer(value: Any) -> Any:
+    """Let numpy integers pass as int; leave everything else to pydantic's strict check."""
+    if isinstance(value, (bool, float, str)):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        return value
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Count = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=LARGEST_COUNT)]
+Bytes = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**50)]
+NonNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Grid = Annotated[tuple[float, ...], BeforeValidator(_tuple)]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Transformer(_Frozen):
+    """A decoder's shape, as far as its work and memory depend on it.
+
+    Parameters
+    ----------
+    layers : int
+        Decoder layers, M.
+    hidden_size : int
+        Model width, D^m.
+    num_heads, head_dim : int
+        Attention heads H and the size of each, D^h; they need not multiply to `hidden_size`.
+    intermediate_size : int
+        Width of the feed-forward network, D^f.
+    kv_heads : int, optional
+        Key/value heads of a grouped-query model. Left out, the paper's multi-head formula
+        holds (as many as `num_heads`).
+    name : str, optional
+        For people; no formula reads it.
+    """
+
+    name: str | None = None
+    layers: Count
+    hidden_size: Count
+    num_heads: Count
+    head_dim: Count
+    intermediate_size: Count
+    kv_heads: Count | None = None
+
+    @model_validator(mode="after")
+    def _heads_group(self) -> Transformer:
+        if self.kv_heads is not None and self.num_heads % self.kv_heads:
+            raise ValueError(f"kv_heads ({self.kv_heads}) must divide num_heads ({self.num_heads})")
+        return self
+
+    @property
+    def attention_size(self) -> int:
+        """D = D^h H, the width of all query heads together."""
+        return self.num_heads * self.head_dim
+
+    @property
+    def kv_size(self) -> int:
+        """Width of all key (or value) heads together; D unless `kv_heads` says otherwise."""
+        return (self.kv_heads or self.num_heads) * self.head_dim
+
+
+class Hardware(_Frozen):
+    """The edge server: memory, number format and the affine timing law of both models.
+
+    Parameters
+    ----------
+    memory_bytes : int
+        GPU memory Q in bytes.
+    bytes_per_value : int
+        Bytes of a weight or cache entry, θ.
+    alpha_llm, alpha_slm : float
+        Seconds per FLOP of the large and the small model, α.
+    beta_llm, beta_slm : float
+        Seconds per forward pass, β.
+    name : str, optional
+        For people; no formula reads it.
+    """
+
+    name: str | None = None
+    memory_bytes: Bytes
+    bytes_per_value: Count
+    alpha_llm: NonNegative
+    beta_llm: NonNegative
+    alpha_slm: NonNegative
+    beta_slm: NonNegative
+
+
+class User(_Frozen):
+    """One request and its radio link.
+
+    Parameters
+    ----------
+    id : str
+        Unique within an instance.
+    input_tokens, output_tokens : int
+        Prompt and answer lengths, L^I and L^O, in tokens.
+    deadline_s : float
+        Latency requirement T in seconds, from the start of the upload to the end of the download.
+    acceptance_rate : float
+        Probability A in [0, 1] that a draft token is accepted.
+    uplink_hz, downlink_hz : float
+        Bandwidths in Hz.
+    uplink_bps_per_hz, downlink_bps_per_hz : float
+        Spectral efficiencies in bit/s/Hz.
+    """
+
+    id: Annotated[str, Field(min_length=1)]
+    input_tokens: Count
+    output_tokens: Count
+    deadline_s: Positive
+    acceptance_rate: Annotated[float, Field(ge=0, le=1)]
+    uplink_hz: Positive
+    uplink_bps_per_hz: Positive
+    downlink_hz: Positive
+    downlink_bps_per_hz: Positive
+
+
+class Instance(_Frozen):
+    """One scheduling problem: two models, a server, the grids of shares and the users.
+
+    Parameters
+    ----------
+    llm, slm : Transformer
+        The large (target) and the small (draft) model.
+    hardware : Hardware
+        The server that runs both.
+    draft_length : int
+        Draft tokens per speculative iteration, L^D.
+    bits_per_token : float
+        Bits sent per token, γ.
+    z_grid, lambda_grid : tuple of float
+        Allowed compute shares Z and memory shares Λ of the AD mode: ascending, distinct, within
+        [0, 1], holding 0 and 1, at most nine decimals each.
+    users : tuple of User
+        The K users; may be empty.
+    name, provenance : optional
+        For people; no formula reads them.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If a field is missing, unknown or out of range, or two users share an id.
+    """
+
+    schema_: Literal["balance-instance/1"] = Field(default="balance-instance/1", alias="schema")
+    name: str | None = None
+    llm: Transformer
+    slm: Transformer
+    hardware: Hardware
+    draft_length: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=64)]
+    bits_per_token: Positive
+    z_grid: Grid
+    lambda_grid: Grid
+    users: Annotated[tuple[User, ...], BeforeValidator(_tuple)]
+    provenance: Any = None
+
+    @field_validator("z_grid", "lambda_grid")
+    @classmethod
+    def _grid(cls, grid: tuple[float, ...]) -> tuple[float, ...]:
+        if any(not 0 <= share <= 1 for share in grid):
+            raise ValueError("every value must lie in [0, 1]")
+        if any(low >= high for low, high in zip(grid, grid[1:], strict=False)):
+            raise ValueError("values must ascend and be distinct")
+        if not grid or grid[0] != 0 or grid[-1] != 1:
+            raise ValueError("must contain 0 and 1")
+        if any(10**GRID_DECIMALS % exact(share).denominator for share in grid):
+            raise ValueError(f"values may have at most {GRID_DECIMALS} decimals")
+        return grid
+
+    @model_validator(mode="after")
+    def _unique_ids(self) -> Instance:
+        twice = [name for name, count in Counter(u.id for u in self.users).items() if count > 1]
+        if twice:
+            raise ValueError(f"user id {twice[0]!r} occurs more than once")
+        return self
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Position of each user id in `users`."""
+        return {user.id: k for k, user in enumerate(self.users)}

@@ -1,0 +1,29 @@
+"""What a number in an instance file means: the decimal it shows, as a rational."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+
+def exact(value: float) -> Fraction:
+    """Return the rational that a number's shortest decimal form shows.
+
+    Parameters
+    ----------
+    value : int or float
+        A finite number. ``0.1`` means 1/10, not the binary double nearest to it.
+
+    Returns
+    -------
+    Fraction
+        The value of ``repr(value)`` read as a decimal.
+
+    Raises
+    ------
+    ValueError
+        If `value` is NaN or infinite.
+    """
+    if isinstance(value, int):
+        return Fraction(value)
+    return Fraction(*Decimal(repr(float(value))).as_integer_ratio())
