@@ -1,4 +1,4 @@
-"""`Assignment`: a schedule as the solvers see it, in indices, and its test on the integer tables."""
+"""`Assignment`: a schedule in indices, as the solvers see it, and its test on the tables."""
 
 from __future__ import annotations
 

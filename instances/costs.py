@@ -222,8 +222,8 @@ def _total(users: Sequence[User], drafts: Sequence[_Draft], allowed: Sequence[bo
     if not pairs:
         return Fraction(0)
     longest = max(u.input_tokens for u, _ in pairs)
-    prefill = max(d.sd_prefill for _, d in pairs)
-    growth = max(d.sd_growth for _, d in pairs)
+    prefill: Fraction = max(d.sd_prefill for _, d in pairs)
+    growth: Fraction = max(d.sd_growth for _, d in pairs)
     ad = [d.ad_base + d.ad_slope * longest for _, d in pairs]
     sd = [d.sd_base + d.sd_slope * longest + _pairs(d.iterations) * growth for _, d in pairs]
     return max(sum(ad, Fraction(0)), sum(sd, Fraction(0))) + len(pairs) * prefill

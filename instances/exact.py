@@ -129,7 +129,10 @@ def ad_memory(instance: Instance, users: Sequence[User]) -> int:
 
 
 def sd_memory(instance: Instance, users: Sequence[User]) -> Fraction:
-    """Bytes of the SD batch's caches, eq. (16): Σ_k κ^S (P_{N_k} + L^D) + κ^L (P_{N_k} + L^D + 1)."""
+    """Bytes of the SD batch's caches, eq. (16).
+
+    ``Σ_k κ^S (P_{N_k} + L^D) + κ^L (P_{N_k} + L^D + 1)``
+    """
     drafts, width = instance.draft_length, instance.hardware.bytes_per_value
     kv_llm = kv_bytes_per_token(instance.llm, width)
     kv_slm = kv_bytes_per_token(instance.slm, width)

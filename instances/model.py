@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import Counter
 from functools import cached_property
@@ -187,7 +188,7 @@ class Instance(_Frozen):
     def _grid(cls, grid: tuple[float, ...]) -> tuple[float, ...]:
         if any(not 0 <= share <= 1 for share in grid):
             raise ValueError("every value must lie in [0, 1]")
-        if any(low >= high for low, high in zip(grid, grid[1:], strict=False)):
+        if any(low >= high for low, high in itertools.pairwise(grid)):
             raise ValueError("values must ascend and be distinct")
         if not grid or grid[0] != 0 or grid[-1] != 1:
             raise ValueError("must contain 0 and 1")
