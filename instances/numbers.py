@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 
+@lru_cache(maxsize=4096)  # grids, bandwidths and the hardware's numbers come again and again
 def exact(value: float) -> Fraction:
     """Return the rational that a number's shortest decimal form shows.
 
