@@ -1,0 +1,57 @@
+"""Judge one schedule: ``python -m verify.check INSTANCE SCHEDULE``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+import verify
+from instances import InputError, Problem, load, load_schedule
+
+from . import commandline
+from .commandline import Exit
+from .display import inequality_table, verdict
+
+
+def main(
+    instance: Annotated[Path, typer.Argument(help="Instance file.")],
+    schedule: Annotated[Path, typer.Argument(help="Schedule file, or a result with a schedule.")],
+    problem: Annotated[
+        Problem, typer.Option(help="P1: joint memory; P2, P3: memory split by lambda.")
+    ] = "P1",
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every user's row, not the ten tightest.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    output: Annotated[Path | None, typer.Option(help="Also write the JSON report here.")] = None,
+) -> Exit:
+    """Check a schedule against every inequality of the paper, in exact arithmetic.
+
+    Exit code 0: feasible; 1: some inequality is violated; 2: bad input.
+    """
+    problem_data, decisions = load(instance), load_schedule(schedule)
+    try:
+        report = verify.check(problem_data, decisions, problem)
+    except ValueError as error:
+        raise InputError(f"{schedule}: {error}") from None
+    text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False)
+    if output is not None:
+        commandline.write(output, text + "\n")
+    if as_json:
+        print(text)
+    else:
+        console = Console(highlight=False)
+        console.print(inequality_table(report, most=None if every else 10))
+        style = "green" if report.feasible else "red"
+        console.print(verdict(report), style=style, markup=False, soft_wrap=True)
+    return Exit.HELD if report.feasible else Exit.VIOLATION
+
+
+if __name__ == "__main__":
+    commandline.run(
+        main, "verify.check", "python -m verify.check instance.json schedule.json --problem P2"
+    )
