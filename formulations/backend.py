@@ -75,6 +75,9 @@ class Backend(Protocol):
     def version(self) -> str:
         """Return the solver's version, e.g. ``"highspy 1.16.0"``."""
 
+    def check(self, request: Request) -> None:
+        """Raise ValueError if the back end cannot serve such a request (options, limits)."""
+
     def solve(self, tables: CostTables, request: Request) -> Answer:
         """Maximise the users served.
 
@@ -85,10 +88,13 @@ class Backend(Protocol):
         """
 
 
-_factories: dict[str, Callable[[], Backend]] = {}
+Factory = Callable[[], Backend]
+
+_factories: dict[str, Factory] = {}
+_families: dict[str, Callable[[str], Backend]] = {}
 
 
-def register(name: str, factory: Callable[[], Backend]) -> None:
+def register(name: str, factory: Factory) -> None:
     """Add a back end under a name; `factory` imports its solver only when called.
 
     Raises
@@ -99,6 +105,19 @@ def register(name: str, factory: Callable[[], Backend]) -> None:
     if name in _factories:
         raise ValueError(f"solver {name!r} is already registered")
     _factories[name] = factory
+
+
+def register_family(prefix: str, factory: Callable[[str], Backend]) -> None:
+    """Add back ends ``PREFIX:NAME``; `factory` gets NAME.
+
+    Raises
+    ------
+    ValueError
+        If the prefix is taken.
+    """
+    if prefix in _families:
+        raise ValueError(f"solvers {prefix}:NAME are already registered")
+    _families[prefix] = factory
 
 
 def names() -> tuple[str, ...]:
@@ -113,7 +132,31 @@ def create(name: str) -> Backend:
     ------
     ValueError
         If no solver has that name; the message lists those that exist.
+    ModuleNotFoundError
+        If its solver is not installed; the message says what to install.
     """
-    if name not in _factories:
-        raise ValueError(f"unknown solver {name!r}; choose from {', '.join(names())}")
-    return _factories[name]()
+    prefix, colon, member = name.partition(":")
+    if name in _factories:
+        return _factories[name]()
+    if colon and member and prefix in _families:
+        return _families[prefix](member)
+    choices = ", ".join([*_factories, *(f"{prefix}:NAME" for prefix in _families)])
+    raise ValueError(f"unknown solver {name!r}; choose from {choices}")
+
+
+def check_options(
+    name: str, request: Request, known: frozenset[str], counts_nodes: bool = True
+) -> None:
+    """Refuse options a back end does not know, and node limits it would ignore.
+
+    Raises
+    ------
+    ValueError
+        Naming the option and those that exist.
+    """
+    for option in request.options:
+        if option not in known:
+            choices = ", ".join(sorted(known)) or "none"
+            raise ValueError(f"solver {name!r} has no option {option!r} (it has: {choices})")
+    if request.node_limit is not None and not counts_nodes:
+        raise ValueError(f"solver {name!r} counts no nodes; use a time limit")

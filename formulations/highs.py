@@ -1,0 +1,182 @@
+"""Back end ``highs``: the rows of `formulations.rows` on HiGHS, without a modelling layer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import highspy
+import numpy as np
+
+from instances import CostTables
+
+from .backend import Request
+from .covers import Cover
+from .grid import GridBackend, Limits, PointAnswer, integer_bound
+from .points import Point
+from .rows import FORMULATIONS, Rows, build_rows
+from .rows.scaled import ScaledRows, scale
+
+_STATUS = highspy.HighsModelStatus
+#: Statuses after which solution and bound mean something, and why the run ended.
+_ENDINGS: dict[Any, str | None] = {
+    _STATUS.kOptimal: None,
+    _STATUS.kTimeLimit: "time_limit",
+    _STATUS.kSolutionLimit: "node_limit",
+    _STATUS.kInterrupt: "interrupt",
+}
+#: Statuses that prove that no choice reaches the cutoff (every column is bounded).
+_IMPOSSIBLE = (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
+
+
+class HighsSolver:
+    """Solver of single points on highspy, one thread."""
+
+    options = frozenset({"formulation"})
+    counts_nodes = True
+
+    def version(self) -> str:
+        """Return the version of highspy."""
+        return f"highspy {version('highspy')}"
+
+    def check(self, request: Request) -> None:
+        """Refuse a formulation that does not exist."""
+        check_formulation(request)
+
+    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> HighsModel:
+        """Return the model of one point; relaxed where the tables are a relaxation."""
+        rows = build_rows(tables, point, options.get("formulation", "compact"))
+        return HighsModel(rows, relaxed=not tables.rounded_up)
+
+
+class HighsModel:
+    """One point's rows; each solve passes them to a fresh solver."""
+
+    def __init__(self, rows: Rows, relaxed: bool) -> None:
+        self._rows = rows
+        self._relaxed = relaxed
+
+    def add(self, cover: Cover) -> None:
+        """Add a cover cut."""
+        add_cover(self._rows, cover)
+
+    def solve(self, at_least: int, limits: Limits) -> PointAnswer:
+        """Maximise the users served, at least `at_least` of them."""
+        rows = self._rows
+        most = len(rows.ad.keys() | rows.sd.keys())
+        if most < at_least:
+            return PointAnswer(None, most)
+        solver = _new_solver(limits)
+        solver.passModel(_model(scale(with_cutoff(rows, at_least), self._relaxed)))
+        _run(solver)
+        status = solver.getModelStatus()
+        if status in _IMPOSSIBLE:
+            return PointAnswer(None, at_least - 1)
+        info = solver.getInfo()
+        nodes = max(0, int(info.mip_node_count))
+        if status not in _ENDINGS:
+            return PointAnswer(None, most, f"status: {solver.modelStatusToString(status)}", nodes)
+        bound = integer_bound(info.mip_dual_bound, most)
+        if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+            return PointAnswer(None, bound, _ENDINGS[status], nodes)
+        modes = rows.modes(np.array(solver.getSolution().col_value))
+        found = modes if np.count_nonzero(modes) >= at_least else None
+        return PointAnswer(found, bound, _ENDINGS[status], nodes)
+
+
+def with_cutoff(rows: Rows, at_least: int) -> Rows:
+    """Return the rows and one more: serve at least so many."""
+    extended = rows.copy()
+    extended.require(at_least)
+    return extended
+
+
+def add_cover(rows: Rows, cover: Cover) -> None:
+    """Add a cover cut to rows."""
+    terms = [(rows.ad[int(k)], 1) for k in cover.ad] + [(rows.sd[int(k)], 1) for k in cover.sd]
+    rows.at_most(terms, cover.limit)
+
+
+def check_formulation(request: Request) -> None:
+    """Raise ValueError if the request names a formulation that does not exist."""
+    name = request.options.get("formulation", "compact")
+    if name not in FORMULATIONS:
+        raise ValueError(f"unknown formulation {name!r}; choose from {', '.join(FORMULATIONS)}")
+
+
+@cache
+def _greeted() -> None:
+    """Let HiGHS print its banner, which it does once a process, where nobody parses it."""
+    with _stdout_to_null():
+        highspy.Highs().setOptionValue("output_flag", False)
+
+
+@contextmanager
+def _stdout_to_null() -> Iterator[None]:
+    sys.stdout.flush()
+    kept, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(null)
+
+
+def _new_solver(limits: Limits) -> Any:
+    _greeted()
+    solver = highspy.Highs()
+    options = {
+        "output_flag": False,
+        "threads": 1,
+        "random_seed": limits.seed % 2**31,
+        "mip_rel_gap": 0.0,
+        "mip_abs_gap": 0.99,
+    }
+    if limits.time_limit is not None:
+        options["time_limit"] = float(limits.time_limit)
+    if limits.node_limit is not None:
+        options["mip_max_nodes"] = limits.node_limit
+    for name, value in options.items():
+        if solver.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+            raise RuntimeError(f"HiGHS refuses option {name} = {value}")
+    return solver
+
+
+def _model(rows: ScaledRows) -> Any:
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(rows.upper), len(rows.upper_limit)
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_, model.col_upper_ = rows.objective, rows.upper
+    model.col_lower_ = np.zeros(len(rows.upper))
+    model.row_lower_, model.row_upper_ = rows.lower_limit, rows.upper_limit
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_ = rows.start, rows.index
+    model.a_matrix_.value_ = rows.value
+    kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+    model.integrality_ = [kinds[whole] for whole in rows.integer.tolist()]
+    return model
+
+
+def _run(solver: Any) -> None:
+    """Run to the end; Ctrl-C stops the solver, which keeps its incumbent and bound."""
+    solver.HandleUserInterrupt = True
+    thread = solver.startSolve()
+    while True:
+        try:
+            while thread.is_alive():
+                thread.join(0.1)
+            return
+        except KeyboardInterrupt:
+            solver.cancelSolve()
+
+
+def backend() -> GridBackend:
+    """Return the back end."""
+    return GridBackend("highs", HighsSolver())

@@ -1,0 +1,31 @@
+"""The MILP of one point (z, λ) as plain integer rows, in several formulations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from formulations.points import Point
+from instances import CostTables
+
+from .compact import build_compact
+from .data import Row, Rows
+
+__all__ = ["FORMULATIONS", "Row", "Rows", "build_rows"]
+
+#: Builders by the name that ``formulation=`` takes.
+FORMULATIONS: dict[str, Callable[[CostTables, Point], Rows]] = {"compact": build_compact}
+
+
+def build_rows(tables: CostTables, point: Point, formulation: str = "compact") -> Rows:
+    """Return the MILP of one point.
+
+    Raises
+    ------
+    ValueError
+        If no formulation has that name.
+    """
+    if formulation not in FORMULATIONS:
+        raise ValueError(
+            f"unknown formulation {formulation!r}; choose from {', '.join(FORMULATIONS)}"
+        )
+    return FORMULATIONS[formulation](tables, point)

@@ -1,0 +1,23 @@
+"""The solvers there are; each is imported only when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .backend import Backend, register, register_family
+
+
+def _load(module: str, requirement: str, *arguments: str) -> Backend:
+    """Return the back end of a module; say what to install if its solver is missing."""
+    try:
+        backend: Backend = import_module(f"formulations.{module}").backend(*arguments)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("formulations", "instances"):
+            raise
+        raise ModuleNotFoundError(
+            f"this solver needs {requirement}: pip install '{requirement}'", name=error.name
+        ) from None
+    return backend
+
+
+register("highs", lambda: _load("highs", "highspy>=1.16"))
