@@ -64,6 +64,7 @@ class Status(StrEnum):
     FEASIBLE = "feasible"  # a checked schedule, not proven optimal
     INFEASIBLE = "infeasible"  # proven: no schedule satisfies the request
     NO_INCUMBENT = "no_incumbent"  # stopped before a schedule was found
+    VIOLATED = "violated"  # an algorithm's schedule that breaks an inequality (errata, own code)
 
 
 class Result(BaseModel):

@@ -1,0 +1,162 @@
+"""`solve`: one entry to the paper's algorithms, the baselines and a user's own algorithm."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, get_args
+
+from instances import Instance, Problem, Result, Schedule, Status
+from instances.assignment import fits, to_assignment
+from instances.feasible import is_feasible
+
+from .balance import balance
+from .baselines import ad_only, ecra, ecrma, ema, sd_only
+from .printed import printed
+from .task import Found, Task
+
+Memory = Literal["exact", "padded"]
+Algorithm = Callable[[Task], Found]
+
+
+def _balance(task: Task) -> Found:
+    found = balance(task.tables, task.z_indices, task.lam_indices, task.padded)
+    return found.to_schedule(task.instance), {}
+
+
+def _printed(task: Task) -> Found:
+    found, counters = printed(task.tables, task.z_indices, task.lam_indices, task.padded)
+    return found.to_schedule(task.instance), dict(counters)
+
+
+#: Every algorithm by name.
+ALGORITHMS: dict[str, Algorithm] = {
+    "balance": _balance,
+    "printed": _printed,
+    "ad-only": ad_only,
+    "sd-only": sd_only,
+    "ecra": ecra,
+    "ema": ema,
+    "ecrma": ecrma,
+}
+
+
+def solve(
+    instance: Instance,
+    algorithm: str = "balance",
+    z: float | None = None,
+    lam: float | None = None,
+    memory: Memory = "exact",
+) -> Result:
+    """Return the schedule of one of the paper's algorithms.
+
+    Parameters
+    ----------
+    instance : Instance
+    algorithm : str
+        ``"balance"`` (Algorithm 3), ``"printed"`` (the same, tuple by tuple), ``"ad-only"``,
+        ``"sd-only"``, ``"ecra"`` (z = 1/2), ``"ema"`` (λ = 1/2), ``"ecrma"`` (both); or
+        ``"module:function"``, a function of the instance that returns a `Schedule`.
+    z, lam : float, optional
+        Fix a share to a value of the instance's grid.
+    memory : {"exact", "padded"}
+        Charge memory by eqs. (15) and (16), or as the paper's Algorithms 1 and 2 print it in
+        eqs. (27) and (31) (errata E1 and E2).
+
+    Returns
+    -------
+    Result
+        Status ``feasible``; ``optimal`` where everybody who can be served alone is served;
+        ``violated`` where the schedule breaks an inequality, as padded memory or a user's own
+        algorithm may. Without padding the schedule is exactly feasible.
+
+    Raises
+    ------
+    ValueError
+        If the algorithm is unknown or malformed, or a share is not in its grid.
+    """
+    started = time.perf_counter()
+    if memory not in get_args(Memory):
+        raise ValueError(f"unknown memory {memory!r}; choose from {', '.join(get_args(Memory))}")
+    task = Task(instance, z, lam, memory == "padded")
+    if ":" in algorithm:
+        schedule, statistics = _own(algorithm, task), {}
+    elif algorithm in ALGORITHMS:
+        schedule, statistics = ALGORITHMS[algorithm](task)
+    else:
+        names = ", ".join(ALGORITHMS)
+        raise ValueError(
+            f"unknown algorithm {algorithm!r}; choose from {names}, or module:function"
+        )
+    runtime = time.perf_counter() - started
+    problem = _problem(schedule, z, lam)
+    status, bound = _judged(task, schedule, problem)
+    options = {"memory": memory, "z": z, "lam": lam}
+    return Result(
+        status=status,
+        problem=problem,
+        solver=algorithm if ":" in algorithm else f"heuristics.{algorithm}",
+        solver_version=_version(),
+        options={name: value for name, value in options.items() if value is not None},
+        objective=schedule.served,
+        bound=bound,
+        runtime_s=runtime,
+        schedule=schedule,
+        statistics=statistics,
+    )
+
+
+def _problem(schedule: Schedule, z: float | None, lam: float | None) -> Problem:
+    """Return the problem whose inequalities the schedule must meet."""
+    if schedule.lam is None:
+        return "P1"
+    return "P2" if z is None or lam is None else "P3"
+
+
+def _judged(task: Task, schedule: Schedule, problem: Problem) -> tuple[Status, int | None]:
+    """Return what is known about a schedule; the bound counts who can be served alone."""
+    if not _holds(task, schedule, problem):
+        return Status.VIOLATED, None
+    most = int((task.tables.ad_allowed | task.tables.sd_allowed).sum())
+    if schedule.served == most:
+        return Status.OPTIMAL, most
+    return Status.FEASIBLE, None
+
+
+def _holds(task: Task, schedule: Schedule, problem: Problem) -> bool:
+    """Return whether a schedule satisfies every inequality; the tables prove it mostly."""
+    grid = task.instance.z_grid
+    on_grid = schedule.z in grid and schedule.lam in (*task.instance.lambda_grid, None)
+    if on_grid and fits(task.tables, to_assignment(task.instance, schedule)):
+        return True
+    return is_feasible(task.instance, schedule, problem)
+
+
+def _own(name: str, task: Task) -> Schedule:
+    """Return the schedule of a user's ``module:function``."""
+    if (task.z, task.lam, task.padded) != (None, None, False):
+        raise ValueError(f"{name}: a function of your own takes no z, lambda or memory")
+    module, _, attribute = name.partition(":")
+    try:
+        function: Any = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"algorithm {name!r} cannot be loaded: {error}") from None
+    schedule = function(task.instance)
+    if not isinstance(schedule, Schedule):
+        kind = type(schedule).__name__
+        raise ValueError(f"{name}: must return an instances.Schedule, returned {kind}")
+    unknown = [user for user in schedule.ad + schedule.sd if user not in task.instance.index]
+    if unknown:
+        raise ValueError(f"{name}: its schedule names an unknown user {unknown[0]!r}")
+    if schedule.z not in task.instance.z_grid:
+        raise ValueError(f"{name}: its schedule's z = {schedule.z} is not in z_grid")
+    return schedule
+
+
+def _version() -> str:
+    try:
+        return f"balance-toolkit {version('balance-toolkit')}"
+    except PackageNotFoundError:
+        return "balance-toolkit, not installed"

@@ -1,0 +1,79 @@
+"""Run one of the paper's algorithms: ``python -m heuristics.solve INSTANCE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instances import InputError, Instance, Result, Status, commandline, load
+
+from . import api
+from .api import Memory
+
+
+def main(
+    instance: Annotated[Path, typer.Argument(help="Instance file.")],
+    algorithm: Annotated[
+        str, typer.Option(help=f"{', '.join(api.ALGORITHMS)}, or MODULE:FUNCTION of your own.")
+    ] = "balance",
+    z: Annotated[float | None, typer.Option(help="Fix the compute share of AD.")] = None,
+    lam: Annotated[
+        float | None, typer.Option("--lambda", help="Fix the memory share of AD.")
+    ] = None,
+    memory: Annotated[
+        Memory, typer.Option(help="exact: eqs. (15), (16); padded: as the paper's algorithms.")
+    ] = "exact",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    output: Annotated[Path | None, typer.Option(help="Also write the JSON result here.")] = None,
+) -> commandline.Exit:
+    """Schedule users between AD and SD by the paper's Algorithm 3 or one of its baselines.
+
+    Exit code 0: a feasible schedule; 1: the schedule violates an inequality; 2: bad input.
+    """
+    data = load(instance)
+    try:
+        result = api.solve(data, algorithm, z, lam, memory)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    text = result.to_json(indent=1)
+    if output is not None:
+        commandline.write(output, text + "\n")
+    if as_json:
+        print(text)
+    else:
+        _show(data, result)
+    violated = result.status is Status.VIOLATED
+    return commandline.Exit.VIOLATION if violated else commandline.Exit.HELD
+
+
+def _show(instance: Instance, result: Result) -> None:
+    """Print who is served how, then one line with the outcome."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    schedule = result.schedule
+    if schedule is None:
+        return
+    served = {*schedule.ad, *schedule.sd}
+    rest = tuple(user.id for user in instance.users if user.id not in served)
+    table = Table("mode", "count", "users")
+    for mode, ids in (("AD", schedule.ad), ("SD", schedule.sd), ("not served", rest)):
+        table.add_row(mode, str(len(ids)), Text(" ".join(ids)))
+    console = Console(highlight=False)
+    console.print(table)
+    split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
+    console.print(
+        f"{result.solver}: serves {result.objective} of {len(instance.users)} "
+        f"({result.status}), z = {schedule.z:g}{split}, {result.runtime_s:.3g} s",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+if __name__ == "__main__":
+    commandline.run(
+        main, "heuristics.solve", "python -m heuristics.solve instance.json --algorithm balance"
+    )

@@ -1,0 +1,63 @@
+"""`Task`: what an algorithm is asked, and the tables it works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from instances import CostTables, Instance, Schedule, build_tables
+
+#: A schedule and the counters of the algorithm that made it.
+Found = tuple[Schedule, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One instance, and what may be chosen.
+
+    Parameters
+    ----------
+    instance : Instance
+    z, lam : float or None
+        A share that is fixed to a value of its grid; None: every value of the grid.
+    padded : bool
+        Charge memory as the paper's algorithms print it instead of by eqs. (15) and (16).
+
+    Raises
+    ------
+    ValueError
+        If a fixed share is not in its grid.
+    """
+
+    instance: Instance
+    z: float | None = None
+    lam: float | None = None
+    padded: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a share outside its grid."""
+        _ = self.z_indices, self.lam_indices
+
+    @property
+    def z_indices(self) -> list[int]:
+        """Positions in the z grid that may be chosen."""
+        return _positions("z", self.z, self.instance.z_grid)
+
+    @property
+    def lam_indices(self) -> list[int]:
+        """Positions in the λ grid that may be chosen."""
+        return _positions("lambda", self.lam, self.instance.lambda_grid)
+
+    @cached_property
+    def tables(self) -> CostTables:
+        """The cost tables, built up: whatever they accept is exactly feasible."""
+        return build_tables(self.instance)
+
+
+def _positions(name: str, share: float | None, grid: tuple[float, ...]) -> list[int]:
+    if share is None:
+        return list(range(len(grid)))
+    if share not in grid:
+        raise ValueError(f"{name} = {share} is not in the instance's grid {list(grid)}")
+    return [grid.index(share)]
