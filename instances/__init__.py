@@ -2,10 +2,12 @@
 
 from .costs import CostTables, build_tables
 from .files import InputError, dumps, load, load_schedule, loads, save
+from .generators import FAMILIES, generate
 from .model import Hardware, Instance, Transformer, User
 from .schedule import Problem, Result, Schedule, Status
 
 __all__ = [
+    "FAMILIES",
     "CostTables",
     "Hardware",
     "InputError",
@@ -18,6 +20,7 @@ __all__ = [
     "User",
     "build_tables",
     "dumps",
+    "generate",
     "load",
     "load_schedule",
     "loads",

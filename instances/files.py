@@ -40,8 +40,8 @@ def load_schedule(path: str | Path) -> Schedule:
         In one line: the file, the field, what is wrong.
     """
     path = Path(path)
-    document = _parse(path)
-    if isinstance(document, dict) and isinstance(document.get("schedule"), dict):
+    document = read_json(path)
+    if isinstance(document.get("schedule"), dict):
         document = document["schedule"]
     return _validate(path, document, Schedule)
 
@@ -73,26 +73,46 @@ def _without_none(data: Any) -> Any:
 
 
 def _load(path: Path, kind: type[Document]) -> Document:
-    return _validate(path, _parse(path), kind)
+    return _validate(path, read_json(path), kind)
 
 
-def _parse(path: Path) -> Any:
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file: no key twice, every number finite.
+
+    Raises
+    ------
+    InputError
+        In one line: the file, the place, what is wrong.
+    """
+    return _decode(read_text(path), path)
+
+
+def read_text(path: Path) -> str:
+    """Return a UTF-8 file's text, without a byte-order mark.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is no text or is empty.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except IsADirectoryError:
-        raise InputError(f"{path}: is a directory; name a JSON file") from None
+        raise InputError(f"{path}: is a directory; name a file") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    return _decode(text, path)
+    except (OSError, ValueError) as error:  # a NUL in a path is a ValueError
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if not text.strip():
+        raise InputError(f"{path}: is empty")
+    return text
 
 
-def _decode(text: str, path: Path) -> Any:
+def _decode(text: str, path: Path) -> dict[str, Any]:
     if not text.strip():
         raise InputError(f"{path}: is empty; expected a JSON object")
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
@@ -101,6 +121,9 @@ def _decode(text: str, path: Path) -> Any:
         raise InputError(f"{path}: is nested too deeply") from None
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: expected a JSON object, found {type(document).__name__}")
+    return document
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -116,9 +139,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number; every number must be finite")
 
 
-def _validate(path: Path, document: Any, kind: type[Document]) -> Document:
-    if not isinstance(document, dict):
-        raise InputError(f"{path}: expected a JSON object, found {type(document).__name__}")
+def _validate(path: Path, document: dict[str, Any], kind: type[Document]) -> Document:
     if "schema" not in document:
         raise InputError(f"{path}: schema: is missing")
     try:

@@ -1,0 +1,127 @@
+"""`generate`: one seeded instance of a named family, with parts of its setting replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from pydantic import ValidationError
+
+from . import constructed, paper, stress
+from .catalog import hardware, model, read_config
+from .families import Family, Setting, find, names
+from .files import InputError, describe
+from .model import Hardware, Instance, Transformer
+from .randomness import Stream
+from .wireless import Radio
+
+__all__ = ["FAMILIES", "Overrides", "constructed", "generate", "paper", "stress"]
+
+#: Names of all families.
+FAMILIES = names()
+
+
+class Overrides(TypedDict, total=False):
+    """Parts of the setting that `generate` takes by name.
+
+    Attributes
+    ----------
+    llm, slm : str, Path or Transformer
+        A name of the catalogue, a ``config.json`` or a shape.
+    gpu : str
+        A name of the catalogue; `hardware` in its stead is any server.
+    true_kv_heads : bool
+        Models by name or file keep their grouped key/value heads (default: the paper's formula).
+    draft_length, bits_per_token, z_grid, lambda_grid, radio
+        As in `Setting`.
+    trace : str or Path
+        A file of request lengths, for the family ``trace``.
+    """
+
+    llm: str | Path | Transformer
+    slm: str | Path | Transformer
+    gpu: str
+    hardware: Hardware
+    true_kv_heads: bool
+    draft_length: int
+    bits_per_token: float
+    z_grid: Sequence[float]
+    lambda_grid: Sequence[float]
+    radio: Radio
+    trace: str | Path
+
+
+def generate(
+    family: str, users: int | None = None, seed: int = 0, **overrides: Unpack[Overrides]
+) -> Instance:
+    """Return a seeded instance; the same arguments give the same bytes on every machine.
+
+    Parameters
+    ----------
+    family : str
+        One of `FAMILIES`.
+    users : int, optional
+        Number of users; None draws one that is typical of the family.
+    seed : int
+        Not negative.
+    **overrides
+        See `Overrides`.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, a value out of range or an override contradicts the family.
+    """
+    kind = find(family)
+    setting = _setting(family, kind, overrides)
+    if seed < 0:
+        raise InputError(f"seed {seed} is negative")
+    stream = Stream(family, seed)
+    drawn = stream.integer(*kind.sizes)
+    number = drawn if users is None else users
+    if number < kind.fewest:
+        raise InputError(f"family {family}: needs at least {kind.fewest} users, got {number}")
+    try:
+        instance = kind.make(setting, number, stream)
+        # Copies are not validated; the door is.
+        instance = Instance.model_validate(instance.model_dump(by_alias=True))
+    except ValidationError as error:
+        raise InputError(f"family {family}: {describe(error)}") from None
+    origin = {"family": family, "users": number, "seed": seed, **(instance.provenance or {})}
+    return instance.model_copy(update={"name": f"{family}-{number}-{seed}", "provenance": origin})
+
+
+def _setting(name: str, kind: Family, overrides: Overrides) -> Setting:
+    keep_kv = overrides.get("true_kv_heads", False)
+    changes: dict[str, object] = {
+        key: value for key, value in overrides.items() if key not in ("gpu", "true_kv_heads")
+    }
+    if "gpu" in overrides:
+        changes.setdefault("hardware", hardware(overrides["gpu"]))
+    refused = [key for key in changes if key in kind.fixed]
+    if refused:
+        raise InputError(f"family {name}: fixes its own {', '.join(kind.fixed)}; drop {refused[0]}")
+    for key in ("llm", "slm"):
+        if key in changes:
+            changes[key] = _transformer(changes[key], keep_kv)
+        elif keep_kv:
+            changes[key] = model(getattr(Setting(), key).name, True)
+    for key in ("z_grid", "lambda_grid"):
+        if key in changes:
+            changes[key] = tuple(float(share) for share in overrides[key])  # type: ignore[literal-required]
+    if "trace" in overrides:
+        changes["trace"] = Path(overrides["trace"])
+    setting = replace(Setting(), **changes)  # type: ignore[arg-type]
+    setting.instance([])  # refuses bad grids and numbers before anything is drawn
+    return setting
+
+
+def _transformer(given: object, true_kv_heads: bool) -> Transformer:
+    if isinstance(given, Transformer):
+        return given
+    text = str(given)
+    if text.endswith(".json") or Path(text).is_file():
+        return read_config(text, true_kv_heads)
+    return model(text, true_kv_heads)
