@@ -10,10 +10,9 @@ import typer
 from rich.console import Console
 
 import verify
-from instances import InputError, Problem, load, load_schedule
+from instances import InputError, Problem, commandline, load, load_schedule
+from instances.commandline import Exit
 
-from . import commandline
-from .commandline import Exit
 from .display import inequality_table, verdict
 
 

@@ -1,0 +1,108 @@
+"""Check the paper's ½ bound on many instances: ``python -m verify.bound --instances 1000``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from instances import InputError, commandline
+from instances.commandline import Exit
+
+from . import sources, summary, workers
+from .algorithms import find
+from .guarantee import Guarantee, find_solver
+from .outcome import Outcome, check_all, save_violations
+from .runner import WorkersLost
+
+#: Where failing instances go if no --output is named.
+FAILURES = Path("balance-failures")
+
+
+def main(
+    more: Annotated[list[Path] | None, typer.Argument(help="More instance files.")] = None,
+    instances: Annotated[int, typer.Option(min=1, help="How many are drawn.")] = 1000,
+    family: Annotated[
+        list[str] | None, typer.Option(help="A family to draw (repeat it); all if left out.")
+    ] = None,
+    files: Annotated[
+        list[Path] | None, typer.Option("--input", help="Instance files, instead of drawing.")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="CSV of request lengths for the family 'trace'.")
+    ] = None,
+    users: Annotated[int | None, typer.Option(min=0, help="Users in each instance.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of each family's first instance.")] = 0,
+    algorithm: Annotated[
+        str, typer.Option(help="A name of heuristics.solve, 'printed', or yourmodule:function.")
+    ] = "balance",
+    solver: Annotated[str, typer.Option(help="Exact solver.")] = Guarantee.solver,
+    time_limit: Annotated[
+        float, typer.Option(min=0.001, help="Seconds for each exact solution.")
+    ] = 60.0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
+    ] = None,
+    dask: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for results.jsonl, report.json and failures.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with --output's run.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV only.")] = False,
+) -> Exit:
+    """Compare an algorithm with the certified optima of P1 and P2 on many instances.
+
+    Every schedule is judged in exact arithmetic. Checked are: all of them are feasible, the
+    algorithm serves at least half of both optima, and P2's optimum is at most P1's.
+
+    Exit code 0: all held; 1: a violation; 2: bad input; 3: something (or everything) undecided.
+    """
+    if resume and output is None:
+        raise InputError("--resume needs the --output of the run that it goes on with")
+    if as_json and as_csv:
+        raise InputError("--json and --csv exclude each other")
+    if dask is not None and jobs is not None:
+        raise InputError("--jobs is for this machine; a Dask cluster has its own workers")
+    paths = [*(files or ()), *(more or ())]
+    if paths and (family or trace or users is not None):
+        raise InputError("instance files exclude --family, --trace and --users")
+    drawn = (instances, family or (), seed, users, trace)
+    chosen = sources.from_files(paths) if paths else sources.drawn(*drawn)
+    find(algorithm)
+    find_solver(solver)
+    guarantee = Guarantee(chosen, algorithm, solver, time_limit)
+    crew = workers.processes(jobs) if dask is None else workers.dask(dask)
+    try:
+        outcome = check_all(guarantee, crew, output, resume)
+    except WorkersLost as error:
+        print(f"error: {error}", file=sys.stderr)
+        return Exit.UNDECIDED
+    save_violations(outcome, guarantee, FAILURES if output is None else output / "failures")
+    _report(outcome, guarantee, output, "json" if as_json else "csv" if as_csv else "table")
+    return outcome.verdict
+
+
+def _report(outcome: Outcome, guarantee: Guarantee, output: Path | None, form: str) -> None:
+    data = json.dumps(summary.to_dict(outcome, guarantee.to_dict()), indent=1, ensure_ascii=False)
+    if output is not None:
+        commandline.write(output / "report.json", data + "\n")
+    if form == "json":
+        print(data)
+    elif form == "csv":
+        print(summary.to_csv(outcome), end="")
+    else:
+        console = Console(highlight=False)
+        console.print(summary.table(outcome), "")
+        for line in summary.lines(outcome, guarantee.algorithm):
+            console.print(line, markup=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    commandline.run(
+        main, "verify.bound", "python -m verify.bound --family paper-4a --users 12 --instances 100"
+    )
