@@ -1,0 +1,120 @@
+"""Measure solvers against each other, honestly: ``python -m verify.bench``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from instances import InputError, commandline
+from instances.commandline import Exit
+
+from . import bench_files as files
+from .bench_cases import select, spread
+from .bench_lines import cross, find
+from .bench_plots import MISSING
+from .bench_protocol import Protocol
+from .bench_records import Record, read_csv, to_csv
+from .bench_report import show
+from .bench_runs import settle
+from .bench_session import Findings, Session, conduct
+
+#: Options that take any number of values: ``--users 10 20 30``.
+LISTS = ("--solvers", "--formulations", "--users", "--family", "--seeds", "--input")
+#: What is measured if no solver is named.
+SOLVERS = ("threshold", "highs")
+
+Words = list[str] | None
+
+
+def main(
+    solvers: Annotated[
+        Words,
+        typer.Option(help="NAME, NAME@FORMULATION, pyomo:NAME, heuristics:NAME, MODULE:FUNCTION."),
+    ] = None,
+    formulations: Annotated[
+        Words, typer.Option(help="Run the solvers that take a formulation with each of these.")
+    ] = None,
+    users: Annotated[Words, typer.Option(help="Numbers of users: 10 20 30, or 10-12.")] = None,
+    family: Annotated[Words, typer.Option(help="Families of the generator.")] = None,
+    seeds: Annotated[Words, typer.Option(help="Seeds: 1 2 3, or 1-5.")] = None,
+    inputs: Annotated[
+        Words, typer.Option("--input", help="Instance files, instead of generating.")
+    ] = None,
+    problem: Annotated[
+        Literal["P1", "P2"], typer.Option(help="P1: joint memory; P2: memory split by lambda.")
+    ] = "P1",
+    time_limit: Annotated[float, typer.Option(min=0.001, help="Seconds for each run.")] = 60.0,
+    grace: Annotated[
+        float, typer.Option(min=0.1, help="Seconds after the limit until a run is killed.")
+    ] = 5.0,
+    repeat: Annotated[
+        int, typer.Option(min=1, help="Calls of a run under 0.1 s; the median counts.")
+    ] = 7,
+    warm: Annotated[
+        bool, typer.Option("--warm/--cold", help="Cold: imports and kernel loading count.")
+    ] = True,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time; more disturb timings.")] = 1,
+    reference: Annotated[
+        str | None, typer.Option(help="Line that ratios refer to; highs, if it runs.")
+    ] = None,
+    shift: Annotated[
+        float, typer.Option(min=0, help="Seconds, shift of the geometric mean.")
+    ] = 0.01,
+    compare: Annotated[
+        Path | None, typer.Option(help="An earlier benchmark's runs.csv: show what changed.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for CSV, JSON, pictures.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the runs as CSV only.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> Exit:
+    """Run every solver line on every instance, each in a process of its own, and compare.
+
+    List options take several values: --users 10 20 30, --users 10,20,30, or repeated.
+
+    Exit code 0: all answers consistent; 1: a wrong answer; 2: bad input; 3: nothing solved.
+    """
+    if as_json and as_csv:
+        raise InputError("--json and --csv exclude each other")
+    protocol = Protocol(problem, time_limit, grace, repeat, warm, jobs=jobs, shift_s=shift)
+    old = [] if compare is None else read_csv(compare)
+    cases = select(family or (), users or (), seeds or (), inputs or ())
+    wanted = cross(solvers or SOLVERS, formulations or ())
+    if reference is not None:
+        find([*wanted, *(line for lines in wanted.values() for line in lines)], reference)
+    lines = settle(wanted, protocol)
+    session = Session(lines, cases, protocol, find(lines, reference), old)
+    findings = conduct(session, lambda records: _keep(session, records, output))
+    _report(findings, compare, output, "json" if as_json else "csv" if as_csv else "table")
+    return findings.exit_code
+
+
+def _keep(session: Session, records: list[Record], output: Path | None) -> None:
+    if output is not None:
+        commandline.write(output / "runs.csv", to_csv(records, session.to_dict()))
+
+
+def _report(findings: Findings, old: Path | None, output: Path | None, form: str) -> None:
+    if output is not None and not files.save(output, findings):
+        print(f"note: {MISSING}", file=sys.stderr)
+    if form == "json":
+        print(files.to_json(findings))
+    elif form == "csv":
+        print(to_csv(findings.records, findings.session.to_dict()), end="")
+    else:
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console.width = 120  # a file has no edge to wrap at
+        show(findings, console, old)
+
+
+if __name__ == "__main__":
+    sys.argv[1:] = spread(sys.argv[1:], LISTS)
+    commandline.run(
+        main,
+        "verify.bench",
+        "python -m verify.bench --solvers threshold highs --users 10 20 --seeds 1-5 --output bench",
+    )
