@@ -6,6 +6,8 @@ Studia Informatica Universalis 2(1), 2002, 157-178.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,9 +84,10 @@ class _Search:
         after: NDArray[np.int64] = self._usage() + self.weight - self._now(self.weight)
         return after
 
-    def _now(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
+    def _now(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return each class's present value, ready to compare with all of its items'."""
-        return values[self.rows, self.current][:, None]
+        present: NDArray[Any] = values[self.rows, self.current][:, None]
+        return present
 
     def _gain(self) -> NDArray[np.float64]:
         gain: NDArray[np.float64] = (self.profit - self._now(self.profit)).astype(float)
@@ -132,7 +135,7 @@ class _Search:
             if free.any():
                 allowed, score = free, saving
             else:
-                score = gain / np.maximum(-saving, 1e-300)
+                score = gain / np.where(saving < 0, -saving, 1.0)
             if not self._make(allowed, score):
                 return
 
@@ -142,13 +145,15 @@ class _Search:
         left = 1 - self.relative[self.rows, before].sum(axis=0)
         cost = -self._saving(1 / np.maximum(left, 1e-9))
         gain = self._gain()
-        done = self._make(gain > 0, np.where(cost > 0, gain / np.maximum(cost, 1e-300), np.inf))
+        done = self._make(
+            gain > 0, np.where(cost > 0, gain / np.where(cost > 0, cost, 1.0), np.inf)
+        )
         while done and (self._usage() > self.capacity).any():
             over = self.relative[self.rows, self.current].sum(axis=0) - 1
             saving, loss = self._saving(np.where(over > 0, over, 0.0)), -self._gain()
             spare = float(self._earned() - earned)
             useful = (loss > 0) & (loss < spare) & (saving > 0)
-            done = self._make(useful, saving / np.maximum(loss, 1e-300))
+            done = self._make(useful, saving / np.where(loss > 0, loss, 1.0))
         if not done:
             self.current = before
         return done
