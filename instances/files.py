@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +14,8 @@ from .model import Instance
 from .schedule import Schedule
 
 Document = TypeVar("Document", bound=BaseModel)
+#: Keys and positions from the top of a document down.
+Place = tuple[str | int, ...]
 
 
 class InputError(ValueError):
@@ -108,35 +112,65 @@ def read_text(path: Path) -> str:
     return text
 
 
+class _Fault:
+    """Stands in a parsed document where a value cannot be used; tells why."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
 def _decode(text: str, path: Path) -> dict[str, Any]:
     if not text.strip():
         raise InputError(f"{path}: is empty; expected a JSON object")
     try:
-        document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        document = json.loads(
+            text,
+            object_pairs_hook=_unique_keys,
+            parse_constant=lambda name: _Fault(f"must be finite (found {name})"),
+            parse_float=_finite,
+            parse_int=_printable,
+        )
+        fault = next(_faults(document, ()), None)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
         ) from None
     except RecursionError:
         raise InputError(f"{path}: is nested too deeply") from None
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from None
+    if fault:
+        place, message = fault
+        raise InputError(f"{path}: {_line(place, message, document)}")
     if not isinstance(document, dict):
-        raise InputError(f"{path}: expected a JSON object, found {type(document).__name__}")
+        raise InputError(f"{path}: must be a JSON object, not {_short(document)}")
     return document
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, value in pairs:
-        if key in result:
-            raise ValueError(f"key {key!r} occurs twice in one object")
-        result[key] = value
+        result[key] = _Fault("occurs twice in one object") if key in result else value
     return result
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number; every number must be finite")
+def _finite(text: str) -> float | _Fault:
+    value = float(text)
+    return value if math.isfinite(value) else _Fault(f"must be finite (found {text[:40]})")
+
+
+def _printable(text: str) -> int | _Fault:
+    """Return an integer, unless it is beyond every float (Python refuses to print the longest)."""
+    return int(text) if len(text) <= 300 else _Fault(f"is too large ({len(text)} digits)")
+
+
+def _faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+    if isinstance(value, _Fault):
+        yield place, value.message
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _faults(inner, (*place, key))
+    elif isinstance(value, list):
+        for position, inner in enumerate(value):
+            yield from _faults(inner, (*place, position))
 
 
 def _validate(path: Path, document: dict[str, Any], kind: type[Document]) -> Document:
@@ -148,30 +182,59 @@ def _validate(path: Path, document: dict[str, Any], kind: type[Document]) -> Doc
         raise InputError(f"{path}: {describe(error, document)}") from None
 
 
+#: pydantic's types of fault, in the words of a JSON file.
+_MESSAGES = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a known field",
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be greater than {gt}",
+    "less_than_equal": "must be at most {le}",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be finite",
+    "string_type": "must be a string",
+    "string_unicode": "must be Unicode text",
+    "string_too_short": "must not be empty",
+    "tuple_type": "must be a list",
+    "model_type": "must be an object",
+    "literal_error": "must be {expected}",
+}
+_WITHOUT_VALUE = ("missing", "extra_forbidden", "value_error")
+
+
 def describe(error: ValidationError, document: Any = None) -> str:
     """Return the first fault of a validation error in one line, the bad user by name."""
-    fault = error.errors()[0]
-    place = ".".join(str(part) for part in fault["loc"])
-    if len(fault["loc"]) >= 2 and fault["loc"][0] == "users":
-        position = fault["loc"][1]
-        try:
-            name = f"user {document['users'][position]['id']!r}"
-        except (LookupError, TypeError):
-            name = f"users[{position}]"
-        place = ": ".join([name, *(str(part) for part in fault["loc"][2:])])
-    messages = {"missing": "is missing", "extra_forbidden": "is not a known field"}
-    message = messages.get(fault["type"], fault["msg"].removeprefix("Value error, "))
-    more = len(error.errors()) - 1
-    shown = (
-        "" if fault["type"] in (*messages, "value_error") else f" (found {_short(fault['input'])})"
-    )
-    rest = f"; and {more} more" if more else ""
-    return f"{place}: {message}{shown}{rest}" if place else f"{message}{shown}{rest}"
+    fault, *others = error.errors()
+    message = _MESSAGES.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+    message = message.format(**fault.get("ctx", {})) if fault["type"] in _MESSAGES else message
+    if fault["type"] not in _WITHOUT_VALUE:
+        message += f" (found {_short(fault['input'])})"
+    if others:
+        message += f"; and {len(others)} more"
+    return _line(fault["loc"], message, document)
+
+
+def _line(place: Place, message: str, document: Any) -> str:
+    """Return "place: message", a user named by its id."""
+    where = ".".join(str(part) for part in place)
+    if len(place) >= 2 and place[0] == "users" and isinstance(place[1], int):
+        where = ": ".join([_user(document, place[1]), *(str(part) for part in place[2:])])
+    return f"{where}: {message}" if where else message
+
+
+def _user(document: Any, position: int) -> str:
+    try:
+        name = document["users"][position]["id"]
+    except (LookupError, TypeError):
+        name = None
+    return f"user {name!r}" if isinstance(name, str) and name else f"users[{position}]"
 
 
 def _short(value: Any) -> str:
+    """Return a value as JSON shows it, cut to a few words."""
     try:
-        text = repr(value)
-    except ValueError:  # an integer too long to print
-        return "a huge integer"
+        text = json.dumps(value)
+    except (TypeError, ValueError):  # no JSON, or an integer too long to print
+        text = type(value).__name__
     return text if len(text) <= 40 else text[:37] + "..."

@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 
 from pydantic import ValidationError
 
-from . import constructed, paper, stress
+from . import paper, stress, traps
 from .catalog import hardware, model, read_config
 from .families import Family, Setting, find, names
 from .files import InputError, describe
@@ -17,10 +17,12 @@ from .model import Hardware, Instance, Transformer
 from .randomness import Stream
 from .wireless import Radio
 
-__all__ = ["FAMILIES", "Overrides", "constructed", "generate", "paper", "stress"]
+__all__ = ["FAMILIES", "Overrides", "generate", "paper", "stress", "traps"]
 
 #: Names of all families.
 FAMILIES = names()
+#: Nobody means more; a slip of the keyboard does.
+MOST_USERS = 100_000
 
 
 class Overrides(TypedDict, total=False):
@@ -75,16 +77,18 @@ def generate(
         If a name is unknown, a value out of range or an override contradicts the family.
     """
     kind = find(family)
-    setting = _setting(family, kind, overrides)
+    seed, users = int(seed), None if users is None else int(users)
     if seed < 0:
         raise InputError(f"seed {seed} is negative")
     stream = Stream(family, seed)
-    drawn = stream.integer(*kind.sizes)
-    number = drawn if users is None else users
-    if number < kind.fewest:
-        raise InputError(f"family {family}: needs at least {kind.fewest} users, got {number}")
+    typical = stream.integer(*kind.sizes)
+    number = typical if users is None else users
+    if not kind.fewest <= number <= MOST_USERS:
+        raise InputError(
+            f"family {family}: takes {kind.fewest} to {MOST_USERS} users, not {number}"
+        )
     try:
-        instance = kind.make(setting, number, stream)
+        instance = kind.make(_setting(family, kind, overrides), number, stream)
         # Copies are not validated; the door is.
         instance = Instance.model_validate(instance.model_dump(by_alias=True))
     except ValidationError as error:
@@ -110,7 +114,7 @@ def _setting(name: str, kind: Family, overrides: Overrides) -> Setting:
             changes[key] = model(getattr(Setting(), key).name, True)
     for key in ("z_grid", "lambda_grid"):
         if key in changes:
-            changes[key] = tuple(float(share) for share in overrides[key])  # type: ignore[literal-required]
+            changes[key] = tuple(overrides[key])  # type: ignore[literal-required]
     if "trace" in overrides:
         changes["trace"] = Path(overrides["trace"])
     setting = replace(Setting(), **changes)  # type: ignore[arg-type]
