@@ -148,7 +148,7 @@ def _bnb(problem: MMKP, time_limit: float | None, seed: int) -> Progress:
 
 _METHODS: dict[str, Method] = {
     "highs": _highs,
-    "cpsat": _cpsat,
+    "cp-sat": _cpsat,
     "pyomo": _pyomo,
     "dp": _dp,
     "bnb": _bnb,
@@ -158,7 +158,7 @@ _METHODS: dict[str, Method] = {
 def _version(solver: str) -> str:
     from importlib.metadata import version
 
-    packages = {"highs": ("highspy",), "cpsat": ("ortools",), "pyomo": ("pyomo", "highspy")}
+    packages = {"highs": ("highspy",), "cp-sat": ("ortools",), "pyomo": ("pyomo", "highspy")}
     return ", ".join(f"{p} {version(p)}" for p in packages.get(solver, ())) or "exact integers"
 
 
@@ -176,7 +176,7 @@ def solve_mmkp(
     ----------
     problem : MMKP
     solver : str
-        ``"highs"``, ``"cpsat"``, ``"pyomo"`` (MILP and CP models), or two independent methods for
+        ``"highs"``, ``"cp-sat"``, ``"pyomo"`` (MILP and CP models), or two independent methods for
         small problems in exact integers: ``"dp"`` (dynamic programme over non-dominated states) and
         ``"bnb"`` (depth-first branch and bound with a Lagrangian bound).
     time_limit : float, optional

@@ -72,7 +72,7 @@ def test_degenerate(solver: str) -> None:
     check(MMKP((ItemClass((Item(-3, ()), Item(-2, ()))),), ()), solver)
 
 
-@pytest.mark.parametrize("solver", ["highs", "cpsat", "pyomo", "bnb"])
+@pytest.mark.parametrize("solver", ["highs", "cp-sat", "pyomo", "bnb"])
 @pytest.mark.parametrize("number", [1, 2, 5, 6])
 def test_certified_optima(shared_data: Path, solver: str, number: int) -> None:
     result = solve_mmkp(khan(shared_data, number), solver, time_limit=60)
@@ -84,7 +84,7 @@ def test_dynamic_programme_on_a_real_instance(shared_data: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["highs", "cpsat"])
+@pytest.mark.parametrize("solver", ["highs", "cp-sat"])
 @pytest.mark.parametrize("number", [3, 4])
 def test_harder_certified_optima(shared_data: Path, solver: str, number: int) -> None:
     result = solve_mmkp(khan(shared_data, number), solver, time_limit=1200)
@@ -101,13 +101,13 @@ def consistent(problem: MMKP, solver: str, number: int, seconds: float) -> None:
     assert BEST_KNOWN[number] <= result.bound <= UPPER[number] + 0.01
 
 
-@pytest.mark.parametrize(("solver", "number"), [("highs", 7), ("cpsat", 8), ("bnb", 9)])
+@pytest.mark.parametrize(("solver", "number"), [("highs", 7), ("cp-sat", 8), ("bnb", 9)])
 def test_interval_holds_the_best_known(shared_data: Path, solver: str, number: int) -> None:
     consistent(khan(shared_data, number), solver, number, seconds=3)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["highs", "cpsat", "bnb"])
+@pytest.mark.parametrize("solver", ["highs", "cp-sat", "bnb"])
 @pytest.mark.parametrize("number", range(7, 14))
 def test_every_interval_holds_the_best_known(shared_data: Path, solver: str, number: int) -> None:
     consistent(khan(shared_data, number), solver, number, seconds=20)
@@ -188,7 +188,7 @@ def test_time_limit_keeps_the_heuristic_selection(shared_data: Path) -> None:
     problem = khan(shared_data, 9)
     start = heu(problem)
     assert start is not None
-    for solver in ("highs", "cpsat", "bnb"):
+    for solver in ("highs", "cp-sat", "bnb"):
         result = solve_mmkp(problem, solver, time_limit=0.5)
         assert result.stopped_by == "time_limit"
         assert result.status is Status.FEASIBLE
@@ -198,7 +198,7 @@ def test_time_limit_keeps_the_heuristic_selection(shared_data: Path) -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(ValueError, match="unknown MMKP solver 'x'; choose from highs, cpsat"):
+    with pytest.raises(ValueError, match="unknown MMKP solver 'x'; choose from highs, cp-sat"):
         solve_mmkp(MMKP((), ()), "x")
     with pytest.raises(ValueError, match="must sum to at most"):
         solve_mmkp(MMKP((ItemClass((Item(2**31, ()),)),), ()))
