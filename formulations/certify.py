@@ -96,7 +96,8 @@ class _Certifier:
             tables = self._tables(rounded_up=False)
         answer = self._solve(tables, self.request)
         best = self._checked(self.request.start)
-        found = self._checked(answer.assignment)
+        unchanged = answer.assignment is self.request.start
+        found = best if unchanged else self._checked(answer.assignment)
         upper = min(answer.bound, len(self.instance.users))
         if answer.assignment is not None and found is None and answer.stopped_by is None:
             restricted, stopped_by = self._restrict()

@@ -19,7 +19,7 @@ from .backend import Request
 from .covers import Cover
 from .grid import GridBackend, Limits, PointAnswer, integer_bound
 from .points import Point
-from .rows import FORMULATIONS, Rows, build_rows
+from .rows import Rows, build_rows, check_formulation
 from .rows.scaled import ScaledRows, scale
 
 _STATUS = highspy.HighsModelStatus
@@ -46,7 +46,7 @@ class HighsSolver:
 
     def check(self, request: Request) -> None:
         """Refuse a formulation that does not exist."""
-        check_formulation(request)
+        check_formulation(request.options)
 
     def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> HighsModel:
         """Return the model of one point; relaxed where the tables are a relaxation."""
@@ -63,16 +63,16 @@ class HighsModel:
 
     def add(self, cover: Cover) -> None:
         """Add a cover cut."""
-        add_cover(self._rows, cover)
+        self._rows.forbid(cover.ad, cover.sd, cover.limit)
 
     def solve(self, at_least: int, limits: Limits) -> PointAnswer:
         """Maximise the users served, at least `at_least` of them."""
         rows = self._rows
-        most = len(rows.ad.keys() | rows.sd.keys())
+        most = rows.most_served
         if most < at_least:
             return PointAnswer(None, most)
         solver = _new_solver(limits)
-        solver.passModel(_model(scale(with_cutoff(rows, at_least), self._relaxed)))
+        solver.passModel(_model(scale(rows.with_cutoff(at_least), self._relaxed)))
         _run(solver)
         status = solver.getModelStatus()
         if status in _IMPOSSIBLE:
@@ -87,26 +87,6 @@ class HighsModel:
         modes = rows.modes(np.array(solver.getSolution().col_value))
         found = modes if np.count_nonzero(modes) >= at_least else None
         return PointAnswer(found, bound, _ENDINGS[status], nodes)
-
-
-def with_cutoff(rows: Rows, at_least: int) -> Rows:
-    """Return the rows and one more: serve at least so many."""
-    extended = rows.copy()
-    extended.require(at_least)
-    return extended
-
-
-def add_cover(rows: Rows, cover: Cover) -> None:
-    """Add a cover cut to rows."""
-    terms = [(rows.ad[int(k)], 1) for k in cover.ad] + [(rows.sd[int(k)], 1) for k in cover.sd]
-    rows.at_most(terms, cover.limit)
-
-
-def check_formulation(request: Request) -> None:
-    """Raise ValueError if the request names a formulation that does not exist."""
-    name = request.options.get("formulation", "compact")
-    if name not in FORMULATIONS:
-        raise ValueError(f"unknown formulation {name!r}; choose from {', '.join(FORMULATIONS)}")
 
 
 @cache

@@ -12,7 +12,7 @@ def _load(module: str, requirement: str, *arguments: str) -> Backend:
     try:
         backend: Backend = import_module(f"formulations.{module}").backend(*arguments)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in ("formulations", "instances"):
+        if error.name is None or error.name.partition(".")[0] in ("formulations", "instances"):
             raise
         raise ModuleNotFoundError(
             f"this solver needs {requirement}: pip install '{requirement}'", name=error.name
@@ -21,3 +21,8 @@ def _load(module: str, requirement: str, *arguments: str) -> Backend:
 
 
 register("highs", lambda: _load("highs", "highspy>=1.16"))
+register("exhaustive", lambda: _load("exhaustive", "numba>=0.63"))
+register("scip", lambda: _load("scip", "ortools>=9.15"))
+register("cp-sat", lambda: _load("cpsat", "ortools>=9.15"))
+register("pyomo:highs", lambda: _load("pyomo_backend", "pyomo>=6.10", "highs"))
+register_family("pyomo", lambda name: _load("pyomo_backend", "pyomo>=6.10", name))

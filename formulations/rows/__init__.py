@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from formulations.points import Point
 from instances import CostTables
@@ -10,7 +11,7 @@ from instances import CostTables
 from .compact import build_compact
 from .data import Row, Rows
 
-__all__ = ["FORMULATIONS", "Row", "Rows", "build_rows"]
+__all__ = ["FORMULATIONS", "Row", "Rows", "build_rows", "check_formulation"]
 
 #: Builders by the name that ``formulation=`` takes.
 FORMULATIONS: dict[str, Callable[[CostTables, Point], Rows]] = {"compact": build_compact}
@@ -24,8 +25,12 @@ def build_rows(tables: CostTables, point: Point, formulation: str = "compact") -
     ValueError
         If no formulation has that name.
     """
-    if formulation not in FORMULATIONS:
-        raise ValueError(
-            f"unknown formulation {formulation!r}; choose from {', '.join(FORMULATIONS)}"
-        )
+    check_formulation({"formulation": formulation})
     return FORMULATIONS[formulation](tables, point)
+
+
+def check_formulation(options: Mapping[str, Any]) -> None:
+    """Raise ValueError if a solver's options name a formulation that does not exist."""
+    name = options.get("formulation", "compact")
+    if name not in FORMULATIONS:
+        raise ValueError(f"unknown formulation {name!r}; choose from {', '.join(FORMULATIONS)}")

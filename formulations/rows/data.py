@@ -53,10 +53,6 @@ class Rows:
         """Add a column in [0, upper] and return its index."""
         return self._column(upper, False, 0)
 
-    def copy(self) -> Rows:
-        """Return rows that can be extended without changing these."""
-        return replace(self, rows=[*self.rows])
-
     def _column(self, upper: int, integer: bool, objective: int) -> int:
         self.upper.append(upper)
         self.integer.append(integer)
@@ -71,10 +67,22 @@ class Rows:
         """Add ``Σ terms = value``."""
         self.rows.append(Row(tuple(terms), value, equal=True))
 
-    def require(self, served: int) -> None:
-        """Add the cutoff: at least `served` users."""
+    def forbid(self, ad: Iterable[int], sd: Iterable[int], limit: int) -> None:
+        """Add a cover cut: at most `limit` of these users in these modes together."""
+        columns = [self.ad[int(k)] for k in ad] + [self.sd[int(k)] for k in sd]
+        self.at_most([(column, 1) for column in columns], limit)
+
+    def with_cutoff(self, served: int) -> Rows:
+        """Return these rows and one more: at least `served` users."""
+        extended = replace(self, rows=[*self.rows])
         columns = (*self.ad.values(), *self.sd.values())
-        self.at_most([(column, -1) for column in columns], -served)
+        extended.at_most([(column, -1) for column in columns], -served)
+        return extended
+
+    @property
+    def most_served(self) -> int:
+        """Users who are allowed in some mode."""
+        return len(self.ad.keys() | self.sd.keys())
 
     def modes(self, values: NDArray[np.float64]) -> NDArray[np.int8]:
         """Return each user's mode in a solution, its binaries rounded to the nearest integer."""
