@@ -14,7 +14,23 @@ from numba import njit
 
 from instances.costs import CostTables
 
-from .batch import Batch, Limits, largest_time, limits, ranked
+from .batch import (
+    BASE,
+    DEADLINE,
+    DEADLINES,
+    INPUT,
+    LENGTH,
+    MEMORY,
+    PREFILL,
+    SLOPE,
+    TOKENS,
+    UPLOAD,
+    UPLOADS,
+    Batch,
+    Limits,
+    assemble,
+    limits,
+)
 
 
 @njit(cache=True)
@@ -28,38 +44,18 @@ def ad_batch(tables: CostTables, padded: bool) -> Batch:
         Charge memory as printed, eq. (27), instead of eq. (15).
     """
     allowed = np.flatnonzero(tables.ad_allowed)
-    order = np.argsort(tables.output_tokens[allowed], kind="mergesort")
-    user = allowed[order].astype(np.int64)
-    inputs, input_rank, holder = ranked(tables.input_tokens[user])
-    deadlines, deadline_rank, _ = ranked(tables.deadline[user])
-    uploads, upload_rank, _ = ranked(tables.upload[user])
-    none = np.zeros(len(user), np.int64)
-    base, slope = tables.ad_base[user], tables.ad_slope[user]
-    prefill = tables.ad_prefill[user][holder]
-    growth = np.zeros(1, np.int64)
-    return Batch(
-        user,
-        tables.output_tokens[user],
-        base,
-        slope,
-        none,
-        tables.ad_memory[user],
-        none,
-        input_rank,
-        none,
-        deadline_rank,
-        upload_rank,
-        inputs,
-        prefill,
-        growth,
-        growth,
-        deadlines,
-        uploads,
-        tables.kv_ad,
-        tables.ad_step,
-        padded,
-        largest_time(base, slope, none, inputs, prefill, growth, deadlines),
-    )
+    user = allowed[np.argsort(tables.output_tokens[allowed], kind="mergesort")]
+    costs, values = np.zeros((len(user), 6), np.int64), np.zeros((len(user), 4), np.int64)
+    meaning = np.zeros((6, len(user)), np.int64)
+    for i in range(len(user)):
+        k = user[i]
+        costs[i, BASE], costs[i, SLOPE] = tables.ad_base[k], tables.ad_slope[k]
+        costs[i, MEMORY], costs[i, LENGTH] = tables.ad_memory[k], tables.output_tokens[k]
+        values[i, INPUT], values[i, DEADLINE] = tables.input_tokens[k], -tables.deadline[k]
+        values[i, UPLOAD] = tables.upload[k]
+        meaning[TOKENS, i], meaning[PREFILL, i] = tables.input_tokens[k], tables.ad_prefill[k]
+        meaning[DEADLINES, i], meaning[UPLOADS, i] = tables.deadline[k], tables.upload[k]
+    return assemble(user, costs, values, meaning, tables.kv_ad, tables.ad_step, padded)
 
 
 @njit(cache=True)

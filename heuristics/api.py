@@ -81,8 +81,9 @@ def solve(
     if memory not in get_args(Memory):
         raise ValueError(f"unknown memory {memory!r}; choose from {', '.join(get_args(Memory))}")
     task = Task(instance, z, lam, memory == "padded")
+    statistics: dict[str, Any] = {}
     if ":" in algorithm:
-        schedule, statistics = _own(algorithm, task), {}
+        schedule = _own(algorithm, task)
     elif algorithm in ALGORITHMS:
         schedule, statistics = ALGORITHMS[algorithm](task)
     else:

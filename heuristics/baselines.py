@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numba import njit
@@ -74,13 +75,16 @@ def _balance(task: Task) -> Found:
     return found.to_schedule(task.instance), {}
 
 
-def _halved(task: Task, share: str) -> Task:
+def _halved(task: Task, share: Literal["z", "lam"]) -> Task:
     """Return the task with a share fixed at 1/2, on the grid {0, 1/2, 1}.
 
     The paper fixes exactly 1/2, so a grid without it is replaced.
     """
     if getattr(task, share) is not None:
         raise ValueError(f"this baseline fixes {share} = 0.5; leave {share} out")
-    grid = {"z": "z_grid", "lam": "lambda_grid"}[share]
-    instance = task.instance.model_copy(update={grid: (0.0, 0.5, 1.0)})
-    return replace(task, instance=instance, **{share: 0.5})
+    halves = (0.0, 0.5, 1.0)
+    if share == "z":
+        instance = task.instance.model_copy(update={"z_grid": halves})
+        return replace(task, instance=instance, z=0.5)
+    instance = task.instance.model_copy(update={"lambda_grid": halves})
+    return replace(task, instance=instance, lam=0.5)

@@ -5,6 +5,10 @@ in AD) costs each of its users ``base + slope * L + pairs * growth(A) + prefill(
 whole GPU and ``memory + kv * L + steps * memory_growth(A)`` bytes, and must compute within
 ``deadline - upload - step * length``, where `length` is what grows with the user alone: output
 tokens in AD, iterations in SD.
+
+Each of the four thresholds of a batch (L, A, its earliest deadline, its longest upload) is a
+*level*: a position among the users' distinct values, from the cheapest to the dearest for the
+batch. So a threshold at level j admits the users of rank at most j.
 """
 
 from __future__ import annotations
@@ -17,8 +21,14 @@ from numpy.typing import NDArray
 
 from instances.costs import Integers
 
-#: The thresholds of a batch, as positions in arrays of bounds.
+#: The thresholds: columns of `Batch.ranks`.
 INPUT, ACCEPT, DEADLINE, UPLOAD = 0, 1, 2, 3
+#: Columns of `Batch.costs`.
+BASE, SLOPE, PAIRS, MEMORY, STEPS, LENGTH = 0, 1, 2, 3, 4, 5
+#: Rows of `Batch.levels`; the last two stand for the thresholds of their name.
+TOKENS, PREFILL, DEADLINES, UPLOADS, GROWTH, MEMORY_GROWTH = 0, 1, 2, 3, 4, 5
+#: A key holds two ranks of 30 bits, each below a guard bit.
+GUARDS = (1 << 62) | (1 << 30)
 #: Products below this cannot overflow int64.
 SAFE_PRODUCT = 4e18
 
@@ -30,16 +40,19 @@ class Batch(NamedTuple):
     ----------
     user : (n,)
         Position in the instance.
-    length, base, slope, pairs, memory, steps : (n,)
-        The user's share of the batch's costs (see the module).
-    input_rank, accept_rank, deadline_rank, upload_rank : (n,)
-        Position of the user's value in the arrays of distinct values below.
-    inputs, prefill : (levels,)
-        Distinct input lengths, ascending, and the ticks of one prefill padded to each.
-    growth, memory_growth : (levels,)
-        Ticks per pair and bytes per step at each distinct number of accepted drafts.
-    deadlines, uploads : (levels,)
-        Distinct remaining budgets (less what a batch spends once) and upload times, ticks.
+    costs : (n, 6)
+        The user's share of the batch's costs, by column: `BASE`, `SLOPE`, `PAIRS`, `MEMORY`,
+        `STEPS`, `LENGTH` (see the module).
+    ranks : (n, 4)
+        Level of the user's own value in each threshold.
+    keys : (n, 2)
+        The ranks in two integers, for the test of `admitted`.
+    levels : (6, m)
+        What a threshold's level means, by row: input `TOKENS`, ticks of one `PREFILL` of these,
+        `DEADLINES` (latest first, less what a batch spends once), `UPLOADS`, and ticks per pair
+        (`GROWTH`) and bytes per step (`MEMORY_GROWTH`) at each number of accepted drafts.
+    sizes : (4,)
+        Number of levels of each threshold.
     kv, step : int
         Bytes per input token; ticks per unit of the greatest length.
     padded : bool
@@ -49,22 +62,11 @@ class Batch(NamedTuple):
     """
 
     user: Integers
-    length: Integers
-    base: Integers
-    slope: Integers
-    pairs: Integers
-    memory: Integers
-    steps: Integers
-    input_rank: Integers
-    accept_rank: Integers
-    deadline_rank: Integers
-    upload_rank: Integers
-    inputs: Integers
-    prefill: Integers
-    growth: Integers
-    memory_growth: Integers
-    deadlines: Integers
-    uploads: Integers
+    costs: Integers
+    ranks: Integers
+    keys: Integers
+    levels: Integers
+    sizes: Integers
     kv: int
     step: int
     padded: bool
@@ -98,83 +100,136 @@ def in_time(limit: Limits, time: int, budget: int) -> bool:
 
 
 @njit(cache=True)
-def ranked(values: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return the distinct values (ascending), each entry's rank, and one entry of each rank."""
-    count = len(values)
-    order = np.argsort(values, kind="mergesort")
-    distinct, ranks, holder = np.empty_like(values), np.empty_like(values), np.empty_like(values)
-    levels = 0
-    for position in order:
-        if levels == 0 or distinct[levels - 1] != values[position]:
-            distinct[levels] = values[position]
-            holder[levels] = position
-            levels += 1
-        ranks[position] = levels - 1
-    assert levels <= count
-    return distinct[:levels].copy(), ranks, holder[:levels].copy()
+def keys_of(ranks: Integers) -> Integers:
+    """Return each user's two keys: input and deadline rank, upload and accept rank.
+
+    With the thresholds packed the same way below set guard bits, subtracting a key leaves a guard
+    bit set exactly where the rank is not above the threshold: one test for four comparisons.
+    """
+    keys = np.empty((len(ranks), 2), np.int64)
+    for k in range(len(ranks)):
+        keys[k, 0] = ranks[k, INPUT] << 32 | ranks[k, DEADLINE]
+        keys[k, 1] = ranks[k, UPLOAD] << 32 | ranks[k, ACCEPT]
+    return keys
 
 
 @njit(cache=True)
-def _surviving(ranks: Integers, levels: int) -> tuple[Integers, Integers]:
-    """Return the levels that still have a user, and the users' ranks among these."""
-    present = np.zeros(levels, np.bool_)
-    for rank in ranks:
-        present[rank] = True
-    kept = np.flatnonzero(present).astype(np.int64)
-    new_rank = np.cumsum(present) - 1
-    return kept, new_rank[ranks]
+def assemble(
+    user: Integers,
+    costs: Integers,
+    values: Integers,
+    meaning: Integers,
+    kv: int,
+    step: int,
+    padded: bool,
+) -> Batch:
+    """Return a batch from its users' costs and values.
+
+    Parameters
+    ----------
+    user : (n,)
+        Positions in the instance, sorted.
+    costs : (n, 6)
+        See `Batch`.
+    values : (n, 4)
+        What each threshold ranks; deadlines negated, so that the cheapest is the least.
+    meaning : (6, n)
+        The rows of `Batch.levels`, if each user set the thresholds.
+    kv, step, padded
+        See `Batch`.
+    """
+    users = len(user)
+    ranks, sizes = np.empty((users, 4), np.int64), np.zeros(4, np.int64)
+    levels = np.zeros((6, max(users, 1)), np.int64)
+    for threshold in range(4):
+        order = np.argsort(values[:, threshold], kind="mergesort")
+        level = -1
+        for i in range(users):
+            k = order[i]
+            if i == 0 or values[k, threshold] != values[order[i - 1], threshold]:
+                level += 1
+                _describe(levels, threshold, level, meaning, k)
+            ranks[k, threshold] = level
+        sizes[threshold] = level + 1
+    largest = _largest_time(costs, levels) if users else 0.0
+    return Batch(user, costs, ranks, keys_of(ranks), levels, sizes, kv, step, padded, largest)
 
 
 @njit(cache=True)
-def without(batch: Batch, taken: NDArray[np.bool_]) -> Batch:
-    """Return the batch without the users whose position in the instance is marked."""
-    keep = np.flatnonzero(~taken[batch.user])
-    inputs, input_rank = _surviving(batch.input_rank[keep], len(batch.inputs))
-    accepts, accept_rank = _surviving(batch.accept_rank[keep], len(batch.growth))
-    deadlines, deadline_rank = _surviving(batch.deadline_rank[keep], len(batch.deadlines))
-    uploads, upload_rank = _surviving(batch.upload_rank[keep], len(batch.uploads))
-    return Batch(
-        batch.user[keep],
-        batch.length[keep],
-        batch.base[keep],
-        batch.slope[keep],
-        batch.pairs[keep],
-        batch.memory[keep],
-        batch.steps[keep],
-        input_rank,
-        accept_rank,
-        deadline_rank,
-        upload_rank,
-        batch.inputs[inputs],
-        batch.prefill[inputs],
-        batch.growth[accepts],
-        batch.memory_growth[accepts],
-        batch.deadlines[deadlines],
-        batch.uploads[uploads],
-        batch.kv,
-        batch.step,
-        batch.padded,
-        batch.largest,
-    )
+def _describe(levels: Integers, threshold: int, level: int, source: Integers, k: int) -> None:
+    """Copy the rows that a threshold owns from column k of the source."""
+    if threshold == INPUT:
+        levels[TOKENS, level], levels[PREFILL, level] = source[TOKENS, k], source[PREFILL, k]
+    elif threshold == ACCEPT:
+        levels[GROWTH, level] = source[GROWTH, k]
+        levels[MEMORY_GROWTH, level] = source[MEMORY_GROWTH, k]
+    elif threshold == DEADLINE:
+        levels[DEADLINES, level] = source[DEADLINES, k]
+    else:
+        levels[UPLOADS, level] = source[UPLOADS, k]
 
 
 @njit(cache=True)
-def largest_time(
-    base: Integers,
-    slope: Integers,
-    pairs: Integers,
-    inputs: Integers,
-    prefill: Integers,
-    growth: Integers,
-    deadlines: Integers,
-) -> float:
+def _largest_time(costs: Integers, levels: Integers) -> float:
     """Return a bound on any time in the search: all deadlines, plus one user at the worst maxima.
 
     A prefix is cut at the first user that does not fit, so sums stay below the last that did (a
     deadline at most) plus one user's cost.
     """
-    if len(base) == 0:
-        return 0.0
-    worst = float(base.max()) + float(slope.max()) * float(inputs.max())
-    worst += float(prefill.max()) + float(pairs.max()) * float(growth.max())
-    return worst + float(np.abs(deadlines).max())
+    base = slope = pairs = tokens = prefill = growth = deadline = 0.0
+    for k in range(len(costs)):
+        base, slope = max(base, float(costs[k, BASE])), max(slope, float(costs[k, SLOPE]))
+        pairs = max(pairs, float(costs[k, PAIRS]))
+    for j in range(levels.shape[1]):
+        tokens, prefill = (
+            max(tokens, float(levels[TOKENS, j])),
+            max(prefill, float(levels[PREFILL, j])),
+        )
+        growth = max(growth, float(levels[GROWTH, j]))
+        deadline = max(deadline, abs(float(levels[DEADLINES, j])))
+    return base + slope * tokens + pairs * growth + prefill + deadline
+
+
+@njit(cache=True)
+def without(batch: Batch, taken: NDArray[np.bool_]) -> Batch:
+    """Return the batch without the users whose position in the instance is marked.
+
+    The thresholds keep only the levels of the users that are left.
+    """
+    count = 0
+    for k in range(len(batch.user)):
+        count += not taken[batch.user[k]]
+    user, costs = np.empty(count, np.int64), np.empty((count, 6), np.int64)
+    ranks, sizes = np.empty((count, 4), np.int64), np.zeros(4, np.int64)
+    levels = np.zeros_like(batch.levels)
+    at = 0
+    for k in range(len(batch.user)):
+        if not taken[batch.user[k]]:
+            user[at], costs[at], ranks[at] = batch.user[k], batch.costs[k], batch.ranks[k]
+            at += 1
+    fresh = np.empty(batch.levels.shape[1], np.int64)
+    for threshold in range(4):
+        fresh[:] = -1
+        for k in range(count):
+            fresh[ranks[k, threshold]] = 0
+        level = 0
+        for j in range(batch.sizes[threshold]):
+            if fresh[j] == 0:
+                fresh[j] = level
+                _describe(levels, threshold, level, batch.levels, j)
+                level += 1
+        sizes[threshold] = level
+        for k in range(count):
+            ranks[k, threshold] = fresh[ranks[k, threshold]]
+    return Batch(
+        user,
+        costs,
+        ranks,
+        keys_of(ranks),
+        levels,
+        sizes,
+        batch.kv,
+        batch.step,
+        batch.padded,
+        batch.largest,
+    )

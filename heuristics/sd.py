@@ -14,7 +14,28 @@ from numba import njit
 
 from instances.costs import CostTables
 
-from .batch import Batch, Limits, largest_time, limits, ranked
+from .batch import (
+    ACCEPT,
+    BASE,
+    DEADLINE,
+    DEADLINES,
+    GROWTH,
+    INPUT,
+    LENGTH,
+    MEMORY,
+    MEMORY_GROWTH,
+    PAIRS,
+    PREFILL,
+    SLOPE,
+    STEPS,
+    TOKENS,
+    UPLOAD,
+    UPLOADS,
+    Batch,
+    Limits,
+    assemble,
+    limits,
+)
 
 
 @njit(cache=True)
@@ -28,40 +49,23 @@ def sd_batch(tables: CostTables, padded: bool) -> Batch:
         Charge memory as printed, eq. (31): one verified token less, κ^L bytes, at N = 1.
     """
     allowed = np.flatnonzero(tables.sd_allowed)
-    order = np.argsort(tables.iterations[allowed], kind="mergesort")
-    user = allowed[order].astype(np.int64)
-    inputs, input_rank, holder = ranked(tables.input_tokens[user])
-    _, accept_rank, keen = ranked(tables.accept_rank[user])
-    deadlines, deadline_rank, _ = ranked(tables.deadline[user] - tables.sd_fixed)
-    uploads, upload_rank, _ = ranked(tables.upload[user])
-    base, slope, pairs = tables.sd_base[user], tables.sd_slope[user], tables.sd_pairs[user]
-    prefill, growth = tables.sd_prefill[user][holder], tables.sd_growth[user][keen]
-    memory = tables.sd_memory[user]
-    if padded:
-        memory = memory - np.where(tables.iterations[user] == 1, tables.kv_ad, 0)
-    return Batch(
-        user,
-        tables.iterations[user],
-        base,
-        slope,
-        pairs,
-        memory,
-        tables.sd_steps[user],
-        input_rank,
-        accept_rank,
-        deadline_rank,
-        upload_rank,
-        inputs,
-        prefill,
-        growth,
-        tables.sd_memory_growth[user][keen],
-        deadlines,
-        uploads,
-        tables.kv_sd,
-        tables.sd_step,
-        False,
-        largest_time(base, slope, pairs, inputs, prefill, growth, deadlines),
-    )
+    user = allowed[np.argsort(tables.iterations[allowed], kind="mergesort")]
+    costs, values = np.zeros((len(user), 6), np.int64), np.zeros((len(user), 4), np.int64)
+    meaning = np.zeros((6, len(user)), np.int64)
+    for i in range(len(user)):
+        k = user[i]
+        costs[i, BASE], costs[i, SLOPE] = tables.sd_base[k], tables.sd_slope[k]
+        costs[i, PAIRS], costs[i, STEPS] = tables.sd_pairs[k], tables.sd_steps[k]
+        costs[i, MEMORY], costs[i, LENGTH] = tables.sd_memory[k], tables.iterations[k]
+        if padded and tables.iterations[k] == 1:
+            costs[i, MEMORY] -= tables.kv_ad
+        values[i, INPUT], values[i, ACCEPT] = tables.input_tokens[k], tables.accept_rank[k]
+        values[i, DEADLINE], values[i, UPLOAD] = -tables.deadline[k], tables.upload[k]
+        meaning[TOKENS, i], meaning[PREFILL, i] = tables.input_tokens[k], tables.sd_prefill[k]
+        meaning[DEADLINES, i] = tables.deadline[k] - tables.sd_fixed
+        meaning[UPLOADS, i], meaning[GROWTH, i] = tables.upload[k], tables.sd_growth[k]
+        meaning[MEMORY_GROWTH, i] = tables.sd_memory_growth[k]
+    return assemble(user, costs, values, meaning, tables.kv_sd, tables.sd_step, False)
 
 
 @njit(cache=True)

@@ -7,13 +7,13 @@ admits whoever some point of the box admits and charges the cheapest end of each
 at least as long as every point's prefix: the k cheapest of more users cost no more than k of
 fewer, and costs and fixed times only fall. Where the relaxed prefix is too short, the box is done.
 Otherwise the prefix's own thresholds are a point to try, and the box is split between the end
-that was charged and the prefix's own value, so that neither half can repeat the same relaxation.
+that was charged and the prefix's own level, so that neither half can repeat the same relaxation.
 Only the choice of the split uses floats; it changes the time taken, never the answer.
 
 Ties. The answer is the one that the printed enumeration (values ascending in nested loops over
 (L1, L2, t1, u1), or (L3, L4, N1, t2, u2); a later tuple must be strictly better) ends with: of all
 tuples that serve the most users the lexicographically smallest, users of equal length in the
-instance's order. `first_tuple` finds it by minimising one threshold after the other.
+instance's order. `first_tuple` finds it by optimising one threshold after the other.
 """
 
 from __future__ import annotations
@@ -23,25 +23,40 @@ from numba import njit
 
 from instances.costs import Integers
 
-from .batch import ACCEPT, DEADLINE, INPUT, UPLOAD, Batch, Limits, in_time
+from .batch import (
+    ACCEPT,
+    BASE,
+    DEADLINE,
+    DEADLINES,
+    GROWTH,
+    GUARDS,
+    INPUT,
+    LENGTH,
+    MEMORY,
+    MEMORY_GROWTH,
+    PAIRS,
+    PREFILL,
+    SLOPE,
+    STEPS,
+    TOKENS,
+    UPLOAD,
+    UPLOADS,
+    Batch,
+    Limits,
+    in_time,
+)
 
 #: Beside the four thresholds: position of the prefix's last user, the stand-in for L2 or N1.
 LAST = 4
 #: Order of the printed loops: L1 (L3), L4, L2 (N1), t, u.
 LOOPS = (INPUT, ACCEPT, LAST, DEADLINE, UPLOAD)
-#: `search` has no threshold to minimise but the count to maximise.
+#: `search` has no threshold to optimise but the count to maximise.
 COUNT = -1
 
 
 @njit(cache=True)
 def prefix(
-    batch: Batch,
-    limit: Limits,
-    low: Integers,
-    high: Integers,
-    stop: int,
-    own: Integers,
-    chosen: Integers,
+    batch: Batch, limit: Limits, low: Integers, high: Integers, stop: int, chosen: Integers
 ) -> int:
     """Return the length of a box's relaxed prefix; with low == high, of a tuple's prefix.
 
@@ -52,77 +67,101 @@ def prefix(
         First and last level of each threshold.
     stop : int
         Only users before this position of the batch are admitted.
-    own : (5,)
-        Receives the prefix's own thresholds and its last position.
     chosen : (n,)
         Receives the positions of the prefix's users.
     """
-    tokens, each = batch.inputs[low[INPUT]], batch.prefill[low[INPUT]]
-    growth, memory_growth = batch.growth[low[ACCEPT]], batch.memory_growth[low[ACCEPT]]
-    budget = batch.deadlines[high[DEADLINE]] - batch.uploads[low[UPLOAD]]
-    most_input, most_accept = high[INPUT], high[ACCEPT]
-    least_deadline, most_upload = low[DEADLINE], high[UPLOAD]
+    levels, costs, keys = batch.levels, batch.costs, batch.keys
+    tokens, each = levels[TOKENS, low[INPUT]], levels[PREFILL, low[INPUT]]
+    growth, memory_growth = levels[GROWTH, low[ACCEPT]], levels[MEMORY_GROWTH, low[ACCEPT]]
+    budget = levels[DEADLINES, low[DEADLINE]] - levels[UPLOADS, low[UPLOAD]]
+    cache = batch.kv * tokens
+    first = GUARDS | high[INPUT] << 32 | high[DEADLINE]
+    second = GUARDS | high[UPLOAD] << 32 | high[ACCEPT]
     count = time = memory = 0
-    longest = keenest = slowest = 0
-    earliest = len(batch.deadlines)
     for k in range(stop):
-        if batch.input_rank[k] > most_input or batch.deadline_rank[k] < least_deadline:
+        if (first - keys[k, 0]) & (second - keys[k, 1]) & GUARDS != GUARDS:
             continue
-        if batch.upload_rank[k] > most_upload or batch.accept_rank[k] > most_accept:
-            continue
-        time += batch.base[k] + batch.slope[k] * tokens + batch.pairs[k] * growth + each
-        if not in_time(limit, time, budget - batch.step * batch.length[k]):
+        time += costs[k, BASE] + costs[k, SLOPE] * tokens + costs[k, PAIRS] * growth + each
+        if not in_time(limit, time, budget - batch.step * costs[k, LENGTH]):
             break
-        bytes_ = batch.memory[k] + batch.kv * tokens + batch.steps[k] * memory_growth
-        if batch.padded:
-            if count + 1 > limit.room // bytes_:
-                break
-        else:
-            memory += bytes_
-            if memory > limit.room:
-                break
+        own = costs[k, MEMORY] + cache + costs[k, STEPS] * memory_growth
+        memory += own
+        if memory > limit.room and not batch.padded:
+            break
+        if batch.padded and count >= limit.room // own:
+            break
         chosen[count] = k
         count += 1
-        longest = max(longest, batch.input_rank[k])
-        keenest = max(keenest, batch.accept_rank[k])
-        slowest = max(slowest, batch.upload_rank[k])
-        earliest = min(earliest, batch.deadline_rank[k])
-    own[INPUT], own[ACCEPT], own[DEADLINE], own[UPLOAD] = longest, keenest, earliest, slowest
-    own[LAST] = chosen[count - 1] if count else -1
     return count
 
 
 @njit(cache=True)
-def _costliest_gap(
-    batch: Batch, limit: Limits, low: Integers, high: Integers, own: Integers, count: int
-) -> int:
-    """Return the threshold whose charged end lies furthest (in time) from the prefix's own value.
+def _own_levels(batch: Batch, chosen: Integers, count: int, own: Integers) -> None:
+    """Write the thresholds that a set of users implies, and its last position."""
+    own[:LAST] = 0
+    for i in range(count):
+        for threshold in range(LAST):
+            own[threshold] = max(own[threshold], batch.ranks[chosen[i], threshold])
+    own[LAST] = chosen[count - 1]
+
+
+@njit(cache=True)
+def _fits(batch: Batch, limit: Limits, chosen: Integers, count: int, own: Integers) -> bool:
+    """Return whether a set of users fits its own thresholds."""
+    levels, costs = batch.levels, batch.costs
+    tokens = levels[TOKENS, own[INPUT]]
+    base = slope = pairs = steps = constant = 0
+    for i in range(count):
+        k = chosen[i]
+        base += costs[k, BASE]
+        slope += costs[k, SLOPE]
+        pairs += costs[k, PAIRS]
+        steps += costs[k, STEPS]
+        constant += costs[k, MEMORY]
+    last = chosen[count - 1]
+    budget = levels[DEADLINES, own[DEADLINE]] - levels[UPLOADS, own[UPLOAD]]
+    time = base + slope * tokens + pairs * levels[GROWTH, own[ACCEPT]]
+    time += count * levels[PREFILL, own[INPUT]]
+    if not in_time(limit, time, budget - batch.step * costs[last, LENGTH]):
+        return False
+    if batch.padded:
+        return bool(count <= limit.room // (costs[last, MEMORY] + batch.kv * tokens))
+    memory = constant + count * batch.kv * tokens + steps * levels[MEMORY_GROWTH, own[ACCEPT]]
+    return bool(memory <= limit.room)
+
+
+@njit(cache=True)
+def _costliest_gap(batch: Batch, limit: Limits, low: Integers, own: Integers, count: int) -> int:
+    """Return the threshold whose charged end lies furthest (in time) from the prefix's own level.
 
     -1 where no threshold differs: then the prefix fits its own thresholds.
     """
+    levels = batch.levels
+    budget = levels[DEADLINES, low[DEADLINE]]
     scale = float(limit.whole) / float(limit.share)
-    per_byte = float(batch.deadlines[high[DEADLINE]]) / max(1.0, float(limit.room))
+    per_byte = float(budget) / max(1.0, float(limit.room))
     best, widest = -1, -1.0
     if own[INPUT] > low[INPUT]:
-        more = float(batch.prefill[own[INPUT]] - batch.prefill[low[INPUT]])
-        tokens = float(batch.inputs[own[INPUT]] - batch.inputs[low[INPUT]])
+        more = float(levels[PREFILL, own[INPUT]] - levels[PREFILL, low[INPUT]])
+        tokens = float(levels[TOKENS, own[INPUT]] - levels[TOKENS, low[INPUT]])
         gap = count * max(more * scale, tokens * batch.kv * per_byte)
         if gap > widest:
             best, widest = INPUT, gap
     if own[ACCEPT] > low[ACCEPT]:
-        pairs = float(batch.pairs[own[LAST]]) * 0.5 * count
-        steps = float(batch.steps[own[LAST]]) * 0.5 * count
-        time = pairs * float(batch.growth[own[ACCEPT]] - batch.growth[low[ACCEPT]])
-        bytes_ = batch.memory_growth[own[ACCEPT]] - batch.memory_growth[low[ACCEPT]]
-        gap = max(time * scale, steps * float(bytes_) * per_byte)
+        last = own[LAST]
+        time = float(levels[GROWTH, own[ACCEPT]] - levels[GROWTH, low[ACCEPT]])
+        bytes_ = float(levels[MEMORY_GROWTH, own[ACCEPT]] - levels[MEMORY_GROWTH, low[ACCEPT]])
+        time *= float(batch.costs[last, PAIRS]) * scale
+        bytes_ *= float(batch.costs[last, STEPS]) * per_byte
+        gap = 0.5 * count * max(time, bytes_)
         if gap > widest:
             best, widest = ACCEPT, gap
-    if own[DEADLINE] < high[DEADLINE]:
-        gap = float(batch.deadlines[high[DEADLINE]] - batch.deadlines[own[DEADLINE]])
+    if own[DEADLINE] > low[DEADLINE]:
+        gap = float(budget - levels[DEADLINES, own[DEADLINE]])
         if gap > widest:
             best, widest = DEADLINE, gap
     if own[UPLOAD] > low[UPLOAD]:
-        gap = float(batch.uploads[own[UPLOAD]] - batch.uploads[low[UPLOAD]])
+        gap = float(levels[UPLOADS, own[UPLOAD]] - levels[UPLOADS, low[UPLOAD]])
         if gap > widest:
             best, widest = UPLOAD, gap
     return best
@@ -131,7 +170,8 @@ def _costliest_gap(
 @njit(cache=True)
 def _group_start(batch: Batch, position: int) -> int:
     """Return the first position with the same length."""
-    while position > 0 and batch.length[position - 1] == batch.length[position]:
+    costs = batch.costs
+    while position > 0 and costs[position - 1, LENGTH] == costs[position, LENGTH]:
         position -= 1
     return position
 
@@ -139,9 +179,11 @@ def _group_start(batch: Batch, position: int) -> int:
 @njit(cache=True)
 def _group_end(batch: Batch, position: int) -> int:
     """Return the position behind the last one with the same length."""
-    while position < len(batch.length) and batch.length[position] == batch.length[position - 1]:
-        position += 1
-    return position
+    costs = batch.costs
+    end = position + 1
+    while end < len(costs) and costs[end, LENGTH] == costs[position, LENGTH]:
+        end += 1
+    return end
 
 
 @njit(cache=True)
@@ -170,37 +212,41 @@ def search(
     enough : int
         The search may stop at a tuple that serves so many.
     goal : int
-        `COUNT`; or a threshold (or `LAST`): then the count stays at `target` and the least value
-        of that threshold is sought.
+        `COUNT`; or a threshold (or `LAST`): then the count stays at `target` and the first value
+        of that threshold in the printed order is sought.
     point : (5,)
         Receives the thresholds and last position of the best tuple found.
     """
     depth = np.sum(high - low) + 2
-    lows, highs = np.empty((depth, 4), np.int64), np.empty((depth, 4), np.int64)
-    promise = np.empty(depth, np.int64)
-    low, high = low.copy(), high.copy()
-    own, again = np.empty(5, np.int64), np.empty(5, np.int64)
-    chosen = np.empty(len(batch.user), np.int64)
-    lows[0], highs[0], promise[0] = low, high, enough
-    top, best, cap = 1, 0, high[goal] if 0 <= goal < LAST else 0
-    while top and (goal != COUNT or target <= enough):
+    boxes, promise = np.empty((depth, 8), np.int64), np.empty(depth, np.int64)
+    own, chosen = np.empty(5, np.int64), np.empty(len(batch.user), np.int64)
+    boxes[0, :4], boxes[0, 4:], promise[0] = low, high, len(batch.user)
+    first, last = np.copy(low), np.copy(high)  # bounds that the goal tightens on the way
+    top, best = 1, 0
+    while top and target <= enough:
         top -= 1
         if promise[top] < target:
             continue
-        low[:], high[:] = lows[top], highs[top]
+        low, high = boxes[top, :4], boxes[top, 4:]
         if 0 <= goal < LAST:
-            high[goal] = min(high[goal], cap)
-            if high[goal] < low[goal]:
+            low[goal], high[goal] = max(low[goal], first[goal]), min(high[goal], last[goal])
+            if low[goal] > high[goal]:
                 continue
-        count = prefix(batch, limit, low, high, stop, own, chosen)
+        count = prefix(batch, limit, low, high, stop, chosen)
         if count < target:
             continue
-        own[DEADLINE] = min(own[DEADLINE], high[DEADLINE])
-        served = prefix(batch, limit, own[:4], own[:4], stop, again, chosen)
+        _own_levels(batch, chosen, count, own)
+        own[DEADLINE] = max(own[DEADLINE], low[DEADLINE])
+        split = _costliest_gap(batch, limit, low, own, count)
+        served = count
+        if not _fits(batch, limit, chosen, count, own):
+            served = 0
+            if count > target:
+                served = prefix(batch, limit, own, own, stop, chosen)
         if served >= target:
             best = served
             point[:] = own
-            point[LAST] = again[LAST]
+            point[LAST] = chosen[served - 1]
             if goal == COUNT:
                 target = served + 1
                 if count < target:
@@ -208,33 +254,19 @@ def search(
             else:
                 if goal == LAST:
                     stop = _group_start(batch, point[LAST])
+                elif goal == DEADLINE:
+                    first[goal] = point[goal] + 1
                 else:
-                    cap = point[goal] - 1
-                lows[top], highs[top], promise[top] = low, high, count
+                    last[goal] = point[goal] - 1
+                promise[top] = count
                 top += 1
                 continue
-        split = _costliest_gap(batch, limit, low, high, own, count)
-        if split == DEADLINE:
-            middle = (own[split] + high[split]) // 2
-        else:
-            middle = (low[split] + own[split] - 1) // 2
-        for half in range(2):
-            lows[top], highs[top], promise[top] = low, high, count
-            if half == 0:
-                lows[top, split] = middle + 1
-            else:
-                highs[top, split] = middle
-            top += 1
+        middle = (low[split] + own[split] - 1) // 2
+        boxes[top + 1], promise[top], promise[top + 1] = boxes[top], count, count
+        boxes[top, split] = middle + 1
+        boxes[top + 1, 4 + split] = middle
+        top += 2
     return best
-
-
-@njit(cache=True)
-def whole_box(batch: Batch) -> tuple[Integers, Integers]:
-    """Return the box of all thresholds."""
-    high = np.array(
-        [len(batch.inputs), len(batch.growth), len(batch.deadlines), len(batch.uploads)]
-    )
-    return np.zeros(4, np.int64), high.astype(np.int64) - 1
 
 
 @njit(cache=True)
@@ -252,12 +284,11 @@ def most_users(batch: Batch, limit: Limits, target: int, enough: int, point: Int
         Receives thresholds and last position of one tuple that serves so many.
     """
     users = len(batch.user)
-    if limit.share <= 0 or limit.room < 0 or users == 0 or target > users:
+    enough, target = min(enough, users), max(target, 1)
+    if limit.share <= 0 or limit.room < 0 or target > enough:
         return 0
-    low, high = whole_box(batch)
-    return int(
-        search(batch, limit, low, high, users, max(target, 1), min(enough, users), COUNT, point)
-    )
+    low, high = np.zeros(4, np.int64), batch.sizes - 1
+    return int(search(batch, limit, low, high, users, target, enough, COUNT, point))
 
 
 @njit(cache=True)
@@ -277,16 +308,19 @@ def first_tuple(batch: Batch, limit: Limits, count: int, point: Integers) -> int
     int
         Position behind the last user that the tuple's L2 (or N1) admits.
     """
-    low, high = whole_box(batch)
+    low, high = np.zeros(4, np.int64), batch.sizes - 1
     stop = len(batch.user)
     for goal in LOOPS:
         if goal == LAST:
             ahead = _group_start(batch, point[LAST])
             search(batch, limit, low, high, ahead, count, count, goal, point)
-            stop = _group_end(batch, point[LAST] + 1)
+            stop = _group_end(batch, point[LAST])
             continue
-        high[goal] = point[goal] - 1
-        if high[goal] >= low[goal]:
+        if goal == DEADLINE:  # the loops ascend, the levels descend in time
+            low[goal] = point[goal] + 1
+        else:
+            high[goal] = point[goal] - 1
+        if low[goal] <= high[goal]:
             search(batch, limit, low, high, stop, count, count, goal, point)
         low[goal] = high[goal] = point[goal]
     return stop
@@ -298,11 +332,9 @@ def best_users(batch: Batch, limit: Limits, count: int, point: Integers) -> Inte
 
     Parameters as in `first_tuple`.
     """
-    chosen, own = np.empty(len(batch.user), np.int64), np.empty(5, np.int64)
-    if count == 0:
-        return chosen[:0]
-    if count == len(batch.user):
-        return batch.user
+    if count == 0 or count == len(batch.user):
+        return batch.user[:count]
+    chosen = np.empty(len(batch.user), np.int64)
     stop = first_tuple(batch, limit, count, point)
-    found = prefix(batch, limit, point[:4], point[:4], stop, own, chosen)
+    found = prefix(batch, limit, point, point, stop, chosen)
     return batch.user[chosen[:found]]
