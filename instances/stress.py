@@ -133,7 +133,7 @@ def _any_user(stream: Stream, position: int) -> User:
     return User(
         id=f"u{position}",
         input_tokens=stream.length(14),
-        output_tokens=stream.length(11),
+        output_tokens=stream.length(9),
         deadline_s=1.0,
         acceptance_rate=stream.choice((0.0, 1.0, stream.uniform(0, 1), stream.uniform(0, 1))),
         uplink_hz=stream.magnitude(3, 8),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
-from instances import CostTables
+from instances import CostTables, Hardware, Instance, Transformer, User
 from instances.assignment import ad_batch, ad_budget, sd_batch, sd_budget
 
 #: Per set of users (as a bit mask): ticks, bytes and budget of the batch, whether all are allowed.
@@ -33,12 +34,16 @@ def _members(mask: int, users: int) -> np.ndarray:
 
 def _ad(tables: CostTables, mask: int) -> Batch:
     users = _members(mask, tables.users)
-    return *ad_batch(tables, users), ad_budget(tables, users), bool(tables.ad_allowed[users].all())
+    if not tables.ad_allowed[users].all():
+        return 0, 0, 0, False
+    return *ad_batch(tables, users), ad_budget(tables, users), True
 
 
 def _sd(tables: CostTables, mask: int) -> Batch:
     users = _members(mask, tables.users)
-    return *sd_batch(tables, users), sd_budget(tables, users), bool(tables.sd_allowed[users].all())
+    if not tables.sd_allowed[users].all():
+        return 0, 0, 0, False
+    return *sd_batch(tables, users), sd_budget(tables, users), True
 
 
 def _best_at(
@@ -117,9 +122,7 @@ def _algorithm_1(tables: CostTables, z_index: int, lam: int, padded: bool) -> np
     return best
 
 
-def _algorithm_2(
-    tables: CostTables, z_index: int, lam: int, rest: np.ndarray, padded: bool
-) -> int:
+def _algorithm_2(tables: CostTables, z_index: int, lam: int, rest: np.ndarray, padded: bool) -> int:
     t, share = tables, tables.z_denominator - int(tables.z_numerator[z_index])
     best = 0
     if share == 0 or t.sd_room[z_index, lam] <= 0 or not len(rest):
@@ -148,3 +151,38 @@ def _algorithm_2(
         fits &= np.cumsum(memory[order]) <= t.sd_room[z_index, lam]
         best = max(best, int(fits.sum()))
     return best
+
+
+#: The smallest model there is: weights 12 B and 4 B of cache per token at two bytes a value.
+UNIT = Transformer(layers=1, hidden_size=1, num_heads=1, head_dim=1, intermediate_size=1)
+
+
+def make_user(name: str = "u0", **changes: Any) -> User:
+    """Return a user with an upload of L^I / 4 s and next to no download."""
+    fields: dict[str, Any] = {
+        "input_tokens": 2,
+        "output_tokens": 3,
+        "deadline_s": 10.0,
+        "acceptance_rate": 0.5,
+        "uplink_hz": 1.0,
+        "uplink_bps_per_hz": 4.0,
+        "downlink_hz": 1.0,
+        "downlink_bps_per_hz": 1e9,
+    }
+    return User(id=name, **{**fields, **changes})
+
+
+def make_instance(*users: User, **changes: Any) -> Instance:
+    """Return an instance of unit models; `changes` replace its fields or its hardware's."""
+    speed = {"alpha_llm": 1e-3, "beta_llm": 0.125, "alpha_slm": 2e-3, "beta_slm": 0.0625}
+    server: dict[str, Any] = {"memory_bytes": 1000, "bytes_per_value": 2, **speed}
+    server |= {key: changes.pop(key) for key in list(changes) if key in server}
+    fields: dict[str, Any] = {
+        "llm": UNIT,
+        "slm": UNIT,
+        "draft_length": 1,
+        "bits_per_token": 1.0,
+        "z_grid": (0.0, 0.5, 1.0),
+        "lambda_grid": (0.0, 0.5, 1.0),
+    }
+    return Instance(hardware=Hardware(**server), users=users, **{**fields, **changes})
