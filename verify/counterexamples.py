@@ -87,8 +87,8 @@ def all_accepted() -> Instance:
 def half(count: int = 3, more: int = 0) -> Instance:
     """An instance on which Algorithm 3 with exact memory serves n of 2n users.
 
-    n short answers (10 tokens, A = 1, 10.5 s), n long ones (20 tokens, A = 0, 20.5 s), β^L = 1 s: no
-    AD batch holds both kinds, and SD serves only short ones. The printed order finds the short
+    n short answers (10 tokens, A = 1, 10.5 s), n long ones (20 tokens, A = 0, 20.5 s), β^L = 1 s:
+    no AD batch holds both, and SD serves only short ones. The printed order finds the short
     ones first for AD, and SD has nobody left; long in AD and short in SD are all 2n.
 
     Parameters

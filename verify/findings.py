@@ -12,10 +12,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import heuristics
 from instances import Instance, Schedule, dumps
 from instances.commandline import write
 from instances.exact import accepted_drafts, sd_iterations
 from instances.numbers import exact
+from instances.partition import equal_cardinality_partition, equal_half
 
 from . import counterexamples
 from .display import amount
@@ -135,6 +137,24 @@ def missing_token_breaks_memory() -> Finding:
     )
 
 
+def partition_is_hard(integers: tuple[int, ...], name: str) -> Finding:
+    """E3: everybody can be served iff half of the integers have half of their sum."""
+    instance = equal_cardinality_partition(integers).model_copy(update={"name": name})
+    everyone, best = len(instance.users), optimum(instance)
+    exists = equal_half(integers) is not None
+    return Finding(
+        "E3",
+        "Pr. 1",
+        f"halves of {' '.join(map(str, integers))}: {'yes' if exists else 'no'}",
+        "–",
+        str(everyone) if exists else f"< {everyone}",
+        str(best),
+        (best == everyone) == exists,
+        instance,
+        _EXACT,
+    )
+
+
 def finite_split_costs() -> Finding:
     """E4: with a finite Λ, P2's optimum lies strictly below P1's."""
     instance = counterexamples.split()
@@ -199,6 +219,8 @@ EVIDENCE: tuple[Callable[[], Finding], ...] = (
     lambda: padding_breaks_half(16024),
     padding_breaks_optimality,
     missing_token_breaks_memory,
+    lambda: partition_is_hard((3, 5, 6, 8), "e3-yes"),
+    lambda: partition_is_hard((3, 5, 6, 10), "e3-no"),
     finite_split_costs,
     closed_form_undefined,
     half_is_tight,
@@ -243,8 +265,6 @@ def _forms_agree(rate: float, drafts: int) -> bool:
 
 def _schedule(instance: Instance, **request: Any) -> Schedule:
     """Return the schedule of Algorithm 3."""
-    import heuristics  # not before it is needed: it compiles
-
     schedule = heuristics.solve(instance, **request).schedule
     assert schedule is not None, "Algorithm 3 always has a schedule"
     return schedule

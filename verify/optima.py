@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import formulations
 from instances import Instance, Problem, Status
 
 from .judge import check
@@ -34,8 +35,6 @@ def optimum(instance: Instance, problem: Problem = "P1", **request: Any) -> int:
     WrongAnswer
         If the judge refuses its schedule, or counts other users than it says.
     """
-    import formulations  # not before it is needed: it loads solvers
-
     result = formulations.solve(instance, problem, start=False, **request)
     if result.status is not Status.OPTIMAL or result.schedule is None:
         raise NotProven(f"{result.solver}: {problem} {result.status}, {result.stopped_by}")
