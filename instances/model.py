@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -207,3 +208,14 @@ class Instance(_Frozen):
     def index(self) -> dict[str, int]:
         """Position of each user id in `users`."""
         return {user.id: k for k, user in enumerate(self.users)}
+
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Instance:
+        """Return a copy, some fields replaced; its `index` is its own users', not the cached one.
+
+        As pydantic's, it does not validate: `model_validate` the dump of what strangers replaced.
+        """
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("index", None)
+        return copy
