@@ -22,35 +22,11 @@ from instances import CostTables
 from instances.assignment import Assignment
 from instances.costs import Integers
 
-from .ad import ad_batch, ad_limits
-from .batch import Batch, without
-from .sd import sd_batch, sd_limits
+from .ad import ad_batch
+from .batch import limits, without
+from .counts import grid_counts
+from .sd import sd_batch
 from .search import best_users, most_users
-
-
-@njit(cache=True)
-def ad_counts(
-    tables: CostTables, batch: Batch, z_index: int, lam_indices: Integers, points: Integers
-) -> Integers:
-    """Return the most AD users at one z for each λ (ascending), and a tuple for each."""
-    counts = np.zeros(len(lam_indices), np.int64)
-    enough = len(batch.user)
-    for i in range(len(lam_indices) - 1, -1, -1):
-        limit = ad_limits(tables, batch, z_index, tables.ad_room[z_index, lam_indices[i]])
-        counts[i] = enough = most_users(batch, limit, 1, enough, points[i])
-    return counts
-
-
-@njit(cache=True)
-def sd_counts(tables: CostTables, batch: Batch, z_index: int, lam_indices: Integers) -> Integers:
-    """Return the most SD users at one z for each λ (ascending) if AD takes nobody."""
-    counts = np.zeros(len(lam_indices), np.int64)
-    point = np.empty(5, np.int64)
-    enough = len(batch.user)
-    for i in range(len(lam_indices)):
-        limit = sd_limits(tables, batch, z_index, tables.sd_room[z_index, lam_indices[i]])
-        counts[i] = enough = most_users(batch, limit, 1, enough, point)
-    return counts
 
 
 @njit(cache=True)
@@ -59,34 +35,43 @@ def balance_kernel(
 ) -> tuple[NDArray[np.int8], int, int]:
     """Return modes, z index and λ index of Algorithm 3's answer over ascending indices."""
     ad_users, sd_users = ad_batch(tables, padded), sd_batch(tables, padded)
+    whole, splits = tables.z_denominator, len(lam_indices)
+    ad_share = tables.z_numerator[z_indices]
+    ad_room, sd_room = (
+        tables.ad_room[z_indices][:, lam_indices],
+        tables.sd_room[z_indices][:, lam_indices],
+    )
+    ad_points = np.empty((len(z_indices), splits, 5), np.int64)
+    sd_points = np.empty_like(ad_points)
+    most_ad = grid_counts(ad_users, ad_share, whole, ad_room, ad_points)
+    most_sd = grid_counts(
+        sd_users, (whole - ad_share)[::-1], whole, sd_room[::-1, ::-1], sd_points
+    )[::-1, ::-1]
     modes = np.zeros(len(tables.deadline), np.int8)
-    best, best_z, best_lam = 0, z_indices[0], lam_indices[0]
-    points = np.empty((len(lam_indices), 5), np.int64)
-    point = np.empty(5, np.int64)
     taken = np.zeros(len(tables.deadline), np.bool_)
-    for z in z_indices:
-        if tables.room[z] < 0:
+    best, winner, point = 0, 0, np.empty(5, np.int64)
+    together = (most_ad + most_sd).ravel()
+    for at in np.argsort(-together, kind="mergesort"):
+        needed = best if at < winner else best + 1
+        if together[at] < needed:
+            if together[at] < best:
+                break
             continue
-        most_ad = ad_counts(tables, ad_users, z, lam_indices, points)
-        most_sd = sd_counts(tables, sd_users, z, lam_indices)
-        for i in range(len(lam_indices)):
-            if most_ad[i] + most_sd[i] <= best:
-                continue
-            lam = lam_indices[i]
-            limit = ad_limits(tables, ad_users, z, tables.ad_room[z, lam])
-            ad = best_users(ad_users, limit, most_ad[i], points[i])
-            taken[:] = False
-            taken[ad] = True
-            left = without(sd_users, taken)
-            sd_limit = sd_limits(tables, left, z, tables.sd_room[z, lam])
-            count = most_users(left, sd_limit, best - len(ad) + 1, most_sd[i], point)
-            if len(ad) + count <= best:
-                continue
-            best, best_z, best_lam = len(ad) + count, z, lam
-            modes[:] = 0
-            modes[ad] = 1
-            modes[best_users(left, sd_limit, count, point)] = 2
-    return modes, best_z, best_lam
+        i, j = at // splits, at % splits
+        limit = limits(ad_users, ad_share[i], whole, ad_room[i, j])
+        ad = best_users(ad_users, limit, most_ad[i, j], ad_points[i, j])
+        taken[:] = False
+        taken[ad] = True
+        left = without(sd_users, taken)
+        limit = limits(left, whole - ad_share[i], whole, sd_room[i, j])
+        count = most_users(left, limit, needed - len(ad), most_sd[i, j], point)
+        if len(ad) + count < needed:
+            continue
+        best, winner = len(ad) + count, at
+        modes[:] = 0
+        modes[ad] = 1
+        modes[best_users(left, limit, count, point)] = 2
+    return modes, z_indices[winner // splits], lam_indices[winner % splits]
 
 
 def balance(
