@@ -21,15 +21,20 @@ from .tally import Tally
 
 _VERDICTS = {Exit.HELD: "held", Exit.VIOLATION: "violation", Exit.UNDECIDED: "undecided"}
 
+#: Columns that appear if they are not all zero: attribute of a tally, title.
+_OPTIONAL = {"skipped": "skip", "undecided": "open", "errors": "crash"}
+
 
 def table(outcome: Outcome) -> Table:
     """Return one row a family and one for all; columns of zeros are left out."""
-    optional = [name for name in ("skipped", "undecided", "errors") if getattr(outcome.total, name)]
-    result = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    optional = [name for name in _OPTIONAL if getattr(outcome.total, name)]
+    gap = (0, 0) if optional else (0, 1, 0, 0)
+    result = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=gap)
     result.add_column("family", no_wrap=True)
     ratios = ("min\nr/P1", "mean\nr/P1", "min\nr/P2", "mean\nr/P2")
-    for name in ("checked", *optional, *ratios, "optimal", "violated", "seconds"):
-        result.add_column(name, justify="right", no_wrap=True)
+    titles = [_OPTIONAL[name] for name in optional]
+    for title in ("checked", *titles, *ratios, "optimal", "fails", "time s"):
+        result.add_column(title, justify="right", no_wrap=True)
     rows = [*outcome.families.items(), ("all", outcome.total)]
     for position, (name, tally) in enumerate(rows):
         last = position == len(rows) - 2
@@ -50,7 +55,7 @@ def lines(outcome: Outcome, algorithm: str) -> Iterator[str]:
     total = outcome.total
     counts = f"{total.checked} checked, {total.skipped} skipped, {total.undecided} undecided"
     errors = f", {total.errors} crashed" if total.errors else ""
-    yield f"{counts}{errors}, {total.violated} violations in {outcome.seconds:.1f} s"
+    yield f"{counts}{errors}, {total.violated} violated in {outcome.seconds:.1f} s"
     yield closing(outcome, algorithm)
 
 

@@ -1,0 +1,73 @@
+"""The runner on a real Dask scheduler with two workers on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from instances import InputError
+from tests.verify import runner_jobs
+from verify.results import ResultsFile
+from verify.runner import Task, run
+from verify.workers import dask
+
+distributed = pytest.importorskip("distributed")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    previous = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(ROOT)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster.scheduler_address
+    if previous is None:
+        del os.environ["PYTHONPATH"]
+    else:
+        os.environ["PYTHONPATH"] = previous
+
+
+def test_rows_and_errors_come_back(address: str) -> None:
+    workers = dask(address)
+    assert workers.width == 2
+    tasks = [Task(f"n:{number}", number) for number in range(12)]
+    rows = {row["key"]: row for row in run(runner_jobs.moody, tasks, workers)}
+    assert {key for key, row in rows.items() if "error" in row} == {"n:3", "n:5", "n:7"}
+    assert rows["n:11"]["square"] == 121
+
+
+def test_a_lost_worker_loses_nothing_and_repeats_no_row(address: str, tmp_path: Path) -> None:
+    folder = tmp_path / "marks"
+    folder.mkdir()
+    tasks = [Task(f"n:{number}", (str(folder), number)) for number in range(60)]
+    rows, victim = [], None
+    with ResultsFile(tmp_path / "results.jsonl", {}) as results:
+        for row in run(runner_jobs.counted, tasks, dask(address), results):
+            rows.append(row)
+            if victim is None and len(rows) == 10:
+                victim = row["worker"]
+                os.kill(victim, signal.SIGKILL)
+    assert Counter(row["key"] for row in rows) == {f"n:{number}": 1 for number in range(60)}
+    assert not [row for row in rows if "error" in row]
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 61
+
+
+@pytest.mark.slow
+def test_a_task_that_kills_every_worker_is_one_row(address: str) -> None:
+    tasks = [Task(f"n:{number}", number) for number in (12, 13, 14)]
+    rows = {row["key"]: row for row in run(runner_jobs.moody, tasks, dask(address))}
+    assert "KilledWorker" in rows["n:13"]["error"]
+    assert rows["n:12"]["square"] == 144
+    assert rows["n:14"]["square"] == 196
+
+
+def test_nobody_at_the_address_is_one_line() -> None:
+    with pytest.raises(InputError, match="no Dask scheduler"):
+        dask("tcp://127.0.0.1:9")
