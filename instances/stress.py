@@ -17,7 +17,7 @@ from .model import Hardware, Instance, Transformer, User
 from .numbers import exact
 from .paper import paper_users
 from .randomness import Stream, rounded
-from .workload import weight_bytes
+from .workload import decode_flops, weight_bytes
 
 
 def _weights(instance: Instance) -> tuple[int, int]:
@@ -87,21 +87,25 @@ def no_ad(setting: Setting, users: int, stream: Stream) -> Instance:
 
 @family("wide", sizes=(4, 12), fixed=("llm", "slm", "hardware", "draft_length", "bits_per_token"))
 def wide(setting: Setting, users: int, stream: Stream) -> Instance:
-    """Scales from milliseconds to hours and from bytes to terabytes, in one instance's numbers.
+    """Scales from milliseconds to hours and from bytes to terabytes.
 
-    Model sizes are drawn over binary orders of magnitude and so are α, β, links and lengths;
-    memory and deadlines follow what the users need, within orders of magnitude.
+    Model sizes are drawn over binary orders of magnitude, and so are links and lengths; α follows
+    from a time per token between 1 ns and 10 ms, memory and deadlines from what the users need,
+    within orders of magnitude.
     """
-    llm, slm = _any_model(stream, 13), _any_model(stream, 10)
+    scale = stream.integer(1, 16)
+    llm, slm = _any_model(stream, scale), _any_model(stream, max(1, scale - 3))
+    alpha = stream.magnitude(-9, -3) / float(decode_flops(llm, 0, 1))
     server = Hardware(
         memory_bytes=0,
         bytes_per_value=stream.choice((1, 2, 4)),
-        alpha_llm=stream.magnitude(-17, -11),
+        alpha_llm=rounded(alpha),
         beta_llm=stream.magnitude(-6, -2),
-        alpha_slm=stream.magnitude(-17, -12),
+        alpha_slm=rounded(alpha * stream.magnitude(-1, 0)),
         beta_slm=stream.magnitude(-7, -3),
     )
-    drawn = [_any_user(stream, position) for position in range(users)]
+    bits = stream.integer(2, 13)
+    drawn = [_any_user(stream, position, bits) for position in range(users)]
     instance = setting.instance(
         drawn,
         llm=llm,
@@ -120,20 +124,26 @@ def wide(setting: Setting, users: int, stream: Stream) -> Instance:
 
 
 def _any_model(stream: Stream, bits: int) -> Transformer:
+    """A model about 2^bits wide."""
+    half = (bits + 1) // 2
     return Transformer(
-        layers=stream.length(6),
-        hidden_size=stream.length(bits),
-        num_heads=stream.length(5),
-        head_dim=stream.length(7),
-        intermediate_size=stream.length(bits + 1),
+        layers=stream.length(7),
+        hidden_size=_of_bits(stream, bits),
+        num_heads=_of_bits(stream, half),
+        head_dim=_of_bits(stream, half),
+        intermediate_size=_of_bits(stream, bits + 1),
     )
 
 
-def _any_user(stream: Stream, position: int) -> User:
+def _of_bits(stream: Stream, bits: int) -> int:
+    return stream.integer(2 ** (bits - 1), 2**bits - 1)
+
+
+def _any_user(stream: Stream, position: int, bits: int) -> User:
     return User(
         id=f"u{position}",
-        input_tokens=stream.length(14),
-        output_tokens=stream.length(9),
+        input_tokens=stream.length(bits),
+        output_tokens=stream.length(min(bits, 9)),
         deadline_s=1.0,
         acceptance_rate=stream.choice((0.0, 1.0, stream.uniform(0, 1), stream.uniform(0, 1))),
         uplink_hz=stream.magnitude(3, 8),
