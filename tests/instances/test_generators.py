@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import brute_force, printed_balance
+from helpers import brute_force, make_instance, make_user, printed_balance
 
 from instances import (
     FAMILIES,
@@ -301,3 +301,26 @@ def test_generated_files_load(tmp_path: Path) -> None:
     instance: Instance = generate("wide", None, 4)
     path.write_text(dumps(instance), encoding="utf-8")
     assert load(path) == instance
+
+
+@pytest.mark.parametrize("memory_bytes", [16012, 16024])
+def test_erratum_e1(memory_bytes: int) -> None:
+    """E1 by its numbers: ten can be served, the printed algorithm finds four."""
+    quick = {"input_tokens": 1, "acceptance_rate": 0.0, "uplink_bps_per_hz": 1e9}
+    users = [make_user(f"z{i}", **quick, output_tokens=1, deadline_s=1.0) for i in range(3)]
+    users += [make_user(f"b{i}", **quick, output_tokens=1001, deadline_s=1.0) for i in range(3)]
+    slow = {**quick, "uplink_bps_per_hz": 0.5, "output_tokens": 1, "deadline_s": 4.0}
+    users += [make_user(f"y{i}", **slow) for i in range(4)]
+    instance = make_instance(
+        *users,
+        memory_bytes=memory_bytes,
+        lambda_grid=(0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0),
+        alpha_llm=1e-12,
+        beta_llm=1e-6,
+        alpha_slm=1e-12,
+        beta_slm=1.5,
+    )
+    tables = build_tables(instance)
+    assert brute_force(tables) == 10
+    assert printed_balance(tables, padded=False) == 10
+    assert printed_balance(tables) == 4
