@@ -119,7 +119,7 @@ def model(name: str, true_kv_heads: bool = False) -> Transformer:
 
     A Llama-style model's gated feed-forward network has three matrices where the paper's formulas
     count two. Its published width is kept and the paper's formulas hold, so such a model's weights
-    come out about a quarter smaller than they are.
+    come out smaller than they are (Llama-2-7B's layers by 22 %).
 
     Parameters
     ----------

@@ -14,6 +14,8 @@ from .randomness import Stream
 from .traces import SYNTHETIC
 from .wireless import Radio
 
+#: The paper's models, as the catalogue names them.
+LLM, SLM = "Llama-2-7B", "TinyLlama-1.1B"
 #: 0, 0.1, ..., 1: the paper does not state its grids.
 TENTHS = tuple(tenth / 10 for tenth in range(11))
 
@@ -40,8 +42,8 @@ class Setting:
         Lengths for the family ``trace``.
     """
 
-    llm: Transformer = field(default_factory=lambda: model("Llama-2-7B"))
-    slm: Transformer = field(default_factory=lambda: model("TinyLlama-1.1B"))
+    llm: Transformer = field(default_factory=lambda: model(LLM))
+    slm: Transformer = field(default_factory=lambda: model(SLM))
     hardware: Hardware = field(default_factory=lambda: hardware("RTX 4090"))
     draft_length: int = 1
     bits_per_token: float = 16.0

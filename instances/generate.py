@@ -1,4 +1,8 @@
-"""Write seeded instances: ``python -m instances.generate --family NAME``."""
+"""Write seeded instances: ``python -m instances.generate --family NAME``.
+
+A command only: importing this module would put it in the place of the function
+`instances.generate`, which lives in `instances.generators`.
+"""
 
 from __future__ import annotations
 

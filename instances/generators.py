@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from pydantic import ValidationError
 
 from . import paper, stress, traps
 from .catalog import hardware, model, read_config
-from .families import Family, Setting, find, names
+from .families import LLM, SLM, Family, Setting, find, names
 from .files import InputError, describe
 from .model import Hardware, Instance, Transformer
 from .randomness import Stream
@@ -98,26 +98,25 @@ def generate(
 
 
 def _setting(name: str, kind: Family, overrides: Overrides) -> Setting:
+    """Return the default setting with the overrides put in their places."""
     keep_kv = overrides.get("true_kv_heads", False)
-    changes: dict[str, object] = {
+    changes: dict[str, Any] = {
         key: value for key, value in overrides.items() if key not in ("gpu", "true_kv_heads")
     }
     if "gpu" in overrides:
         changes.setdefault("hardware", hardware(overrides["gpu"]))
+    if keep_kv:
+        changes = {"llm": LLM, "slm": SLM} | changes
     refused = [key for key in changes if key in kind.fixed]
     if refused:
         raise InputError(f"family {name}: fixes its own {', '.join(kind.fixed)}; drop {refused[0]}")
     for key in ("llm", "slm"):
         if key in changes:
             changes[key] = _transformer(changes[key], keep_kv)
-        elif keep_kv:
-            changes[key] = model(getattr(Setting(), key).name, True)
-    for key in ("z_grid", "lambda_grid"):
+    for key, convert in (("z_grid", tuple), ("lambda_grid", tuple), ("trace", Path)):
         if key in changes:
-            changes[key] = tuple(overrides[key])  # type: ignore[literal-required]
-    if "trace" in overrides:
-        changes["trace"] = Path(overrides["trace"])
-    setting = replace(Setting(), **changes)  # type: ignore[arg-type]
+            changes[key] = convert(changes[key])
+    setting = replace(Setting(), **changes)
     setting.instance([])  # refuses bad grids and numbers before anything is drawn
     return setting
 

@@ -279,6 +279,7 @@ def test_overrides_leave_the_users_alone() -> None:
         ({"gpu": "nope"}, "unknown GPU 'nope'"),
         ({"family": "ties", "llm": "OPT-125M"}, "family ties: fixes its own llm"),
         ({"family": "wide", "gpu": "RTX 4090"}, "drop hardware"),
+        ({"family": "wide", "true_kv_heads": True}, "drop llm"),
         ({"family": "tight-half", "z_grid": (0.0, 1.0)}, "z_grid needs a value between 0 and 1"),
         ({"family": "trace", "trace": "/nonexistent.csv"}, "/nonexistent.csv: No such file"),
     ],
