@@ -35,8 +35,11 @@ class CpSatBackend:
         return f"ortools {version('ortools')} (CP-SAT)"
 
     def check(self, request: Request) -> None:
-        """Refuse options and node limits: there are none."""
-        check_options(self.name, request, frozenset(), counts_nodes=False)
+        """Refuse unknown options, and node limits: CP-SAT has no nodes."""
+        check_options(self.name, request, frozenset({"formulation"}), counts_nodes=False)
+        formulation = request.options.get("formulation", "compact")
+        if formulation != "compact":
+            raise ValueError(f"unknown formulation {formulation!r} of cp-sat; choose from compact")
 
     def solve(self, tables: CostTables, request: Request) -> Answer:
         """Maximise the users served."""

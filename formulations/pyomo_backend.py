@@ -38,7 +38,7 @@ _IMPOSSIBLE = (
 )
 #: What turns a solver's gap off and its threads down, by the solver's own option names.
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "highs": {"mip_rel_gap": 0.0, "mip_abs_gap": 0.99, "threads": 1},
+    "highs": {"mip_rel_gap": 0.0, "mip_abs_gap": 0.99, "threads": 1, "presolve": "off"},
     "gurobi": {"MIPGap": 0.0, "MIPGapAbs": 0.99, "Threads": 1},
     "cplex": {"mip_tolerances_mipgap": 0.0, "mip_tolerances_absmipgap": 0.99, "threads": 1},
     "xpress": {"miprelstop": 0.0, "mipabsstop": 0.99, "threads": 1},

@@ -16,6 +16,9 @@ from instances import CostTables
 from instances.costs import Integers
 
 from .points import Point
+from .rows.scaled import NEGLIGIBLE
+
+Term = tuple[int, Any]  # ticks or bytes, column
 
 
 class Sum(NamedTuple):
@@ -136,6 +139,11 @@ def choices(tables: CostTables, point: Point, margin: float) -> Any:
     return model
 
 
+def _kept(coefficient: float) -> float:
+    """Return a cost's coefficient, or 0 where no solver would notice it (a relaxation)."""
+    return coefficient if coefficient > NEGLIGIBLE else 0.0
+
+
 class _Builder:
     """Fills a mode's block."""
 
@@ -144,8 +152,8 @@ class _Builder:
     ) -> None:
         self.block, self.mode, self.chosen = block, mode, chosen
         self.tables, self.margin = tables, margin
-        self.work: list[Any] = [int(mode.base[k]) * chosen[k] for k in mode.users]
-        self.bytes: list[Any] = [int(mode.memory[k]) * chosen[k] for k in mode.users]
+        self.work: list[Term] = [(int(mode.base[k]), chosen[k]) for k in mode.users]
+        self.bytes: list[Term] = [(int(mode.memory[k]), chosen[k]) for k in mode.users]
         self.heaviest = sum(int(mode.base[k]) for k in mode.users)
 
     def build(self, room: int) -> None:
@@ -153,7 +161,8 @@ class _Builder:
         for number, (values, sums) in enumerate(self.mode.maxima, 1):
             self._maximum(number, values, sums)
         self._time()
-        self.block.memory.set_value(pyo.quicksum(self.bytes) / room)
+        cache = pyo.quicksum(_kept(size / room) * column for size, column in self.bytes)
+        self.block.memory.set_value(cache)
 
     def _maximum(self, number: int, values: Integers, sums: list[Sum]) -> None:
         """Add one max-term: a one-hot level, and its sums, each on the chosen level only."""
@@ -185,11 +194,11 @@ class _Builder:
         self.block.add_component(f"part_{name}", part)
         self._rows(f"only_{name}", groups, lambda v: part[v] <= level[v])
         held = pyo.quicksum(cap[v] / most * part[v] for v in groups)
-        total = pyo.quicksum(item.count(k) / most * self.chosen[k] for k in self.mode.users)
+        total = pyo.quicksum(_kept(item.count(k) / most) * self.chosen[k] for k in self.mode.users)
         self._rows(f"total_{name}", [0], lambda _: total - held <= self.margin)
         for value, group in groups.items():
-            self.work.append(item.time(group[0]) * cap[value] * part[value])
-            self.bytes.append(item.memory(group[0]) * cap[value] * part[value])
+            self.work.append((item.time(group[0]) * cap[value], part[value]))
+            self.bytes.append((item.memory(group[0]) * cap[value], part[value]))
         self.heaviest += most * max(item.time(group[0]) for group in groups.values())
 
     def _time(self) -> None:
@@ -202,25 +211,29 @@ class _Builder:
         latest = max(upload.values()) + max(passes.values()) + self.heaviest / mode.share
         unit = max(1, mode.fixed, min(latest, max(deadline.values())))
         block = self.block
-        block.upload = pyo.Var(bounds=(0, 1), doc="latest upload")
-        block.passes = pyo.Var(bounds=(0, 1), doc="time that does not depend on the share")
         block.deadline = pyo.Var(bounds=(0, 1), doc="earliest deadline")
-        for column, values in ((block.upload, upload), (block.passes, passes)):
-            self._rows(
-                f"max_{column.local_name}",
-                users,
-                lambda k, column=column, values=values: (
-                    min(1.0, values[k] / unit) * x[k] - column <= margin
-                ),
-            )
         self._rows(
             "min_deadline",
             users,
-            lambda k: block.deadline + (1 - min(1.0, deadline[k] / unit)) * x[k] <= 1 + margin,
+            lambda k: block.deadline + _kept(1 - min(1.0, deadline[k] / unit)) * x[k] <= 1 + margin,
         )
-        work = pyo.quicksum(self.work) / unit
-        budget = block.deadline - block.upload - block.passes
-        block.on_time = pyo.Constraint(expr=work - mode.share * budget <= margin)
+        late = self._latest("upload", upload) / unit + self._latest("passes", passes) / unit
+        work = pyo.quicksum(_kept(ticks / unit) * column for ticks, column in self.work)
+        block.on_time = pyo.Constraint(
+            expr=work - self.mode.share * (block.deadline - late) <= margin
+        )
+
+    def _latest(self, name: str, values: dict[int, int]) -> Any:
+        """Add the members' maximum as a fraction of everyone's; return it in ticks."""
+        most = max(1, *values.values())
+        column = pyo.Var(bounds=(0, 1), doc=f"largest {name} over the largest possible")
+        self.block.add_component(name, column)
+        self._rows(
+            f"max_{name}",
+            values,
+            lambda k: _kept(values[k] / most) * self.chosen[k] - column <= self.margin,
+        )
+        return most * column
 
     def _rows(self, name: str, index: Iterable[int], rule: Callable[..., Any]) -> None:
         """Add one constraint per index."""

@@ -11,8 +11,9 @@ from .data import Row, Rows
 
 #: Added to a scaled row's limit (its largest coefficient is 1): a solver's own tolerance again.
 MARGIN = 1e-6
-#: Smaller coefficients of a scaled row are dropped: solvers would do it silently.
-NEGLIGIBLE = 1e-9
+#: Smaller coefficients of a scaled row are dropped. Solvers drop those below 1e-9 silently; HiGHS
+#: has also returned wrong optima on coefficients below its tolerance.
+NEGLIGIBLE = 1e-7
 
 Floats = NDArray[np.float64]
 

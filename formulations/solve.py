@@ -1,0 +1,119 @@
+"""Find the exact optimum of one instance: ``python -m formulations.solve INSTANCE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instances import (
+    InputError,
+    Instance,
+    Problem,
+    Result,
+    Status,
+    commandline,
+    load,
+    load_schedule,
+)
+
+from . import api
+from .backend import names
+
+
+def main(
+    instance: Annotated[Path, typer.Argument(help="Instance file.")],
+    problem: Annotated[
+        Problem, typer.Option(help="P1: shared memory; P2: also choose λ; P3: P2 at one z and λ.")
+    ] = "P1",
+    solver: Annotated[
+        str, typer.Option(help=f"{', '.join(names())}, or pyomo:NAME for any Pyomo solver.")
+    ] = api.DEFAULT_SOLVER,
+    z: Annotated[float | None, typer.Option(help="Fix the compute share of AD.")] = None,
+    lam: Annotated[
+        float | None, typer.Option("--lambda", help="Fix the memory share of AD.")
+    ] = None,
+    modes: Annotated[api.Modes, typer.Option(help="Leave one mode empty.")] = "both",
+    start: Annotated[
+        Path | None, typer.Option(help="Schedule or result to start from; else Algorithm 3's.")
+    ] = None,
+    no_start: Annotated[bool, typer.Option("--no-start", help="Start from nothing.")] = False,
+    formulation: Annotated[
+        str | None, typer.Option(help="The MILP's formulation, for solvers that have several.")
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Wall seconds.")] = None,
+    node_limit: Annotated[int | None, typer.Option(help="Search nodes.")] = None,
+    seed: Annotated[int, typer.Option(help="For solvers that are seeded.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    output: Annotated[Path | None, typer.Option(help="Also write the JSON result here.")] = None,
+) -> commandline.Exit:
+    """Serve as many users as possible, and prove it.
+
+    Exit code 0: optimal; 2: bad input; 3: undecided, a limit was met first.
+    """
+    data = load(instance)
+    if start is not None and no_start:
+        raise InputError("--start and --no-start contradict each other")
+    given = None if start is None else load_schedule(start)
+    options = {} if formulation is None else {"formulation": formulation}
+    try:
+        result = api.solve(
+            data,
+            problem,
+            solver,
+            z,
+            lam,
+            time_limit,
+            False if no_start else given,
+            node_limit,
+            seed,
+            modes,
+            **options,
+        )
+    except (ValueError, ModuleNotFoundError) as error:
+        raise InputError(str(error)) from None
+    text = result.to_json(indent=1)
+    if output is not None:
+        commandline.write(output, text + "\n")
+    if as_json:
+        print(text)
+    else:
+        _show(data, result)
+    optimal = result.status is Status.OPTIMAL
+    return commandline.Exit.HELD if optimal else commandline.Exit.UNDECIDED
+
+
+def _show(instance: Instance, result: Result) -> None:
+    """Print who is served how, then one line with the outcome."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    found = f"no schedule, at most {result.bound} of {len(instance.users)} users"
+    if (schedule := result.schedule) is not None:
+        served = {*schedule.ad, *schedule.sd}
+        rest = tuple(user.id for user in instance.users if user.id not in served)
+        table = Table("mode", "count", "users")
+        for mode, ids in (("AD", schedule.ad), ("SD", schedule.sd), ("not served", rest)):
+            table.add_row(mode, str(len(ids)), Text(" ".join(ids)))
+        console.print(table)
+        split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
+        found = (
+            f"{result.objective} of {len(instance.users)} users, bound {result.bound}, "
+            f"z = {schedule.z:g}{split}"
+        )
+    cause = "" if result.stopped_by is None else f" (stopped by {result.stopped_by})"
+    console.print(
+        f"{result.problem}, {result.solver}: {result.status}{cause}: {found}; "
+        f"{result.runtime_s:.3g} s",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+if __name__ == "__main__":
+    commandline.run(
+        main, "formulations.solve", "python -m formulations.solve instance.json --problem P2"
+    )
