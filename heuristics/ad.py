@@ -59,6 +59,7 @@ def ad_batch(tables: CostTables, padded: bool) -> Batch:
 
 
 @njit(cache=True)
-def ad_limits(tables: CostTables, batch: Batch, z_index: int, room: int) -> Limits:
-    """Return an AD batch's limits at one compute share."""
-    return limits(batch, tables.z_numerator[z_index], tables.z_denominator, room)
+def ad_limits(tables: CostTables, batch: Batch, z_index: int, lam_index: int) -> Limits:
+    """Return an AD batch's limits at one grid point."""
+    whole, room = tables.z_denominator, tables.ad_room[z_index, lam_index]
+    return limits(batch, tables.z_numerator[z_index], whole, room)

@@ -1,18 +1,16 @@
 """Algorithm 3 (BALANCE): Algorithm 1, then Algorithm 2 on who is left, for every (z, λ).
 
 The answer is the printed loops' (z ascending, λ ascending, a later point must be strictly
-better), with each sub-problem's tie-break as `search` documents. Points that cannot win are
-skipped, which never changes it:
-
-- |X| at a point is at most |X| at a greater λ, and SD serves at most what it serves with all
-  users to choose from; a point whose two counts do not exceed the incumbent is not worked out.
-- Where the X of a greater λ still fits, it is X here too (its tuple is still the first of those
-  that serve the most). Then SD has more room here, and the greater λ cannot be strictly better.
+better), with each sub-problem's tie-break as `search` documents. The order of work is another:
+first how many users each mode alone can serve at every point (`counts`), then the points by the
+sum of the two, greatest first. A point whose sum, or whose number of users that fit any mode at
+all, cannot beat the incumbent (or tie with it from an earlier place) is not worked out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,10 +21,62 @@ from instances.assignment import Assignment
 from instances.costs import Integers
 
 from .ad import ad_batch
-from .batch import limits, without
-from .counts import grid_counts
+from .batch import Batch, limits, without
+from .counts import fitting_alone, grid_counts
 from .sd import sd_batch
-from .search import best_users, most_users
+from .search import POINT, STOP, first_tuple, most_users, users_of
+
+
+class Grid(NamedTuple):
+    """Compute shares (nz,) of `whole` and bytes (nz, nl) of both modes at every point."""
+
+    whole: int
+    ad_share: Integers
+    sd_share: Integers
+    ad_room: Integers
+    sd_room: Integers
+
+
+@njit(cache=True)
+def make_grid(tables: CostTables, z_indices: Integers, lam_indices: Integers) -> Grid:
+    """Return the part of the tables' grid with these (ascending) indices."""
+    share = tables.z_numerator[z_indices]
+    ad_room = np.empty((len(z_indices), len(lam_indices)), np.int64)
+    sd_room = np.empty_like(ad_room)
+    for i in range(len(z_indices)):
+        for j in range(len(lam_indices)):
+            ad_room[i, j] = tables.ad_room[z_indices[i], lam_indices[j]]
+            sd_room[i, j] = tables.sd_room[z_indices[i], lam_indices[j]]
+    return Grid(tables.z_denominator, share, tables.z_denominator - share, ad_room, sd_room)
+
+
+@njit(cache=True)
+def _most_together(grid: Grid, ad_users: Batch, sd_users: Batch, sums: Integers) -> None:
+    """Lower each z's sums of AD and SD users to the number that fit a mode alone."""
+    for i in range(len(grid.ad_share)):
+        ad_limit = limits(ad_users, grid.ad_share[i], grid.whole, grid.ad_room[i].max())
+        sd_limit = limits(sd_users, grid.sd_share[i], grid.whole, grid.sd_room[i].max())
+        ad_alone, sd_alone = fitting_alone(ad_users, ad_limit), fitting_alone(sd_users, sd_limit)
+        servable = len(np.union1d(ad_alone, sd_alone))
+        for j in range(sums.shape[1]):
+            sums[i, j] = min(sums[i, j], servable)
+
+
+@njit(cache=True)
+def _settle(batch: Batch, grid: Grid, counts: Integers, points: Integers, i: int, j: int) -> None:
+    """Make the tuple at a grid point the first one, as the printed order has it.
+
+    The tuples that serve `count` users here do so at every point with more share and room too; so
+    the first tuple there, if it serves as many here, is the first here.
+    """
+    limit, count = limits(batch, grid.ad_share[i], grid.whole, grid.ad_room[i, j]), counts[i, j]
+    for a in range(i, len(counts)):
+        for b in range(j, counts.shape[1]):
+            known = points[a, b, STOP] > 0 and counts[a, b] == count
+            if known and len(users_of(batch, limit, points[a, b])) == count:
+                points[i, j] = points[a, b]
+                return
+    first_tuple(batch, limit, count, points[i, j])
 
 
 @njit(cache=True)
@@ -35,43 +85,42 @@ def balance_kernel(
 ) -> tuple[NDArray[np.int8], int, int]:
     """Return modes, z index and λ index of Algorithm 3's answer over ascending indices."""
     ad_users, sd_users = ad_batch(tables, padded), sd_batch(tables, padded)
-    whole, splits = tables.z_denominator, len(lam_indices)
-    ad_share = tables.z_numerator[z_indices]
-    ad_room, sd_room = (
-        tables.ad_room[z_indices][:, lam_indices],
-        tables.sd_room[z_indices][:, lam_indices],
-    )
-    ad_points = np.empty((len(z_indices), splits, 5), np.int64)
-    sd_points = np.empty_like(ad_points)
-    most_ad = grid_counts(ad_users, ad_share, whole, ad_room, ad_points)
-    most_sd = grid_counts(
-        sd_users, (whole - ad_share)[::-1], whole, sd_room[::-1, ::-1], sd_points
+    grid, users = make_grid(tables, z_indices, lam_indices), len(tables.deadline)
+    points = np.zeros((len(z_indices), len(lam_indices), POINT), np.int64)
+    sums = grid_counts(
+        sd_users, grid.sd_share[::-1], grid.whole, grid.sd_room[::-1, ::-1], np.zeros_like(points)
     )[::-1, ::-1]
-    modes = np.zeros(len(tables.deadline), np.int8)
-    taken = np.zeros(len(tables.deadline), np.bool_)
-    best, winner, point = 0, 0, np.empty(5, np.int64)
-    together = (most_ad + most_sd).ravel()
+    most_sd = sums.copy()
+    most_ad = grid_counts(ad_users, grid.ad_share, grid.whole, grid.ad_room, points)
+    sums += most_ad
+    _most_together(grid, ad_users, sd_users, sums)
+    together = sums.copy().ravel()
+    modes, taken = np.zeros(users, np.int8), np.zeros(users, np.bool_)
+    best, winner, point = 0, 0, np.zeros(POINT, np.int64)
     for at in np.argsort(-together, kind="mergesort"):
         needed = best if at < winner else best + 1
         if together[at] < needed:
-            if together[at] < best:
-                break
             continue
-        i, j = at // splits, at % splits
-        limit = limits(ad_users, ad_share[i], whole, ad_room[i, j])
-        ad = best_users(ad_users, limit, most_ad[i, j], ad_points[i, j])
+        i, j = at // len(lam_indices), at % len(lam_indices)
+        ad = ad_users.user[:0]
+        if most_ad[i, j]:
+            _settle(ad_users, grid, most_ad, points, i, j)
+            limit = limits(ad_users, grid.ad_share[i], grid.whole, grid.ad_room[i, j])
+            ad = users_of(ad_users, limit, points[i, j])
         taken[:] = False
         taken[ad] = True
         left = without(sd_users, taken)
-        limit = limits(left, whole - ad_share[i], whole, sd_room[i, j])
+        limit = limits(left, grid.sd_share[i], grid.whole, grid.sd_room[i, j])
         count = most_users(left, limit, needed - len(ad), most_sd[i, j], point)
         if len(ad) + count < needed:
             continue
         best, winner = len(ad) + count, at
         modes[:] = 0
         modes[ad] = 1
-        modes[best_users(left, limit, count, point)] = 2
-    return modes, z_indices[winner // splits], lam_indices[winner % splits]
+        if count:
+            first_tuple(left, limit, count, point)
+            modes[users_of(left, limit, point)] = 2
+    return modes, z_indices[winner // len(lam_indices)], lam_indices[winner % len(lam_indices)]
 
 
 def balance(

@@ -15,24 +15,22 @@ from instances.costs import Integers
 from .ad import ad_batch, ad_limits
 from .balance import balance
 from .sd import sd_batch, sd_limits
-from .search import best_users, most_users
+from .search import best_users
 from .task import Found, Task
 
 
 @njit(cache=True)
 def most_ad(tables: CostTables, z_index: int, lam_index: int, padded: bool) -> Integers:
     """Return the most users that AD can serve at one grid point, by P3.1's exact optimum."""
-    batch, point = ad_batch(tables, padded), np.empty(5, np.int64)
-    limit = ad_limits(tables, batch, z_index, tables.ad_room[z_index, lam_index])
-    return best_users(batch, limit, most_users(batch, limit, 1, len(batch.user), point), point)
+    batch = ad_batch(tables, padded)
+    return best_users(batch, ad_limits(tables, batch, z_index, lam_index))
 
 
 @njit(cache=True)
 def most_sd(tables: CostTables, z_index: int, lam_index: int, padded: bool) -> Integers:
     """Return the most users that SD can serve at one grid point, by P3.2's exact optimum."""
-    batch, point = sd_batch(tables, padded), np.empty(5, np.int64)
-    limit = sd_limits(tables, batch, z_index, tables.sd_room[z_index, lam_index])
-    return best_users(batch, limit, most_users(batch, limit, 1, len(batch.user), point), point)
+    batch = sd_batch(tables, padded)
+    return best_users(batch, sd_limits(tables, batch, z_index, lam_index))
 
 
 def ad_only(task: Task) -> Found:

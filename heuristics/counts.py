@@ -7,8 +7,8 @@ from numba import njit
 
 from instances.costs import Integers
 
-from .batch import Batch, limits
-from .search import most_users
+from .batch import Batch, Limits, limits
+from .search import fits, most_users
 
 
 @njit(cache=True)
@@ -48,8 +48,8 @@ def grid_counts(
     whole : int
     rooms : (nz, nl)
         Bytes, ascending in both directions wherever the share is positive.
-    points : (nz, nl, 5)
-        Receives thresholds and last position of a tuple that serves so many (where not 0).
+    points : (nz, nl, 6)
+        Receives a tuple that serves so many (where not 0).
     """
     splits = rooms.shape[1]
     lower, upper = np.zeros_like(rooms), np.full_like(rooms, len(batch.user))
@@ -69,3 +69,16 @@ def grid_counts(
                         lower[a, b] = found
                         points[a, b] = point
     return lower
+
+
+@njit(cache=True)
+def fitting_alone(batch: Batch, limit: Limits) -> Integers:
+    """Return the users (positions in the instance) that meet the limits as the only ones."""
+    fitting, count = np.empty(len(batch.user), np.int64), 0
+    chosen = np.empty(1, np.int64)
+    for k in range(len(batch.user)):
+        chosen[0] = k
+        if limit.share > 0 and fits(batch, limit, chosen, 1, batch.ranks[k]):
+            fitting[count] = batch.user[k]
+            count += 1
+    return fitting[:count]

@@ -69,7 +69,7 @@ def sd_batch(tables: CostTables, padded: bool) -> Batch:
 
 
 @njit(cache=True)
-def sd_limits(tables: CostTables, batch: Batch, z_index: int, room: int) -> Limits:
-    """Return an SD batch's limits at one compute share of the *AD* mode."""
-    whole = tables.z_denominator
+def sd_limits(tables: CostTables, batch: Batch, z_index: int, lam_index: int) -> Limits:
+    """Return an SD batch's limits at one grid point."""
+    whole, room = tables.z_denominator, tables.sd_room[z_index, lam_index]
     return limits(batch, whole - tables.z_numerator[z_index], whole, room)

@@ -46,8 +46,11 @@ from .batch import (
     in_time,
 )
 
-#: Beside the four thresholds: position of the prefix's last user, the stand-in for L2 or N1.
-LAST = 4
+#: A point holds the four thresholds; the position of its prefix's last user, the stand-in for L2
+#: or N1; and, where it is the first of the printed order (else 0), that behind the last user
+#: admitted by that L2 or N1.
+LAST, STOP = 4, 5
+POINT = 6
 #: Order of the printed loops: L1 (L3), L4, L2 (N1), t, u.
 LOOPS = (INPUT, ACCEPT, LAST, DEADLINE, UPLOAD)
 #: `search` has no threshold to optimise but the count to maximise.
@@ -106,7 +109,7 @@ def _own_levels(batch: Batch, chosen: Integers, count: int, own: Integers) -> No
 
 
 @njit(cache=True)
-def _fits(batch: Batch, limit: Limits, chosen: Integers, count: int, own: Integers) -> bool:
+def fits(batch: Batch, limit: Limits, chosen: Integers, count: int, own: Integers) -> bool:
     """Return whether a set of users fits its own thresholds."""
     levels, costs = batch.levels, batch.costs
     tokens = levels[TOKENS, own[INPUT]]
@@ -214,12 +217,12 @@ def search(
     goal : int
         `COUNT`; or a threshold (or `LAST`): then the count stays at `target` and the first value
         of that threshold in the printed order is sought.
-    point : (5,)
+    point : (6,)
         Receives the thresholds and last position of the best tuple found.
     """
     depth = np.sum(high - low) + 2
     boxes, promise = np.empty((depth, 8), np.int64), np.empty(depth, np.int64)
-    own, chosen = np.empty(5, np.int64), np.empty(len(batch.user), np.int64)
+    own, chosen = np.zeros(POINT, np.int64), np.empty(len(batch.user), np.int64)
     boxes[0, :4], boxes[0, 4:], promise[0] = low, high, len(batch.user)
     first, last = np.copy(low), np.copy(high)  # bounds that the goal tightens on the way
     top, best = 1, 0
@@ -239,7 +242,7 @@ def search(
         own[DEADLINE] = max(own[DEADLINE], low[DEADLINE])
         split = _costliest_gap(batch, limit, low, own, count)
         served = count
-        if not _fits(batch, limit, chosen, count, own):
+        if not fits(batch, limit, chosen, count, own):
             served = 0
             if count > target:
                 served = prefix(batch, limit, own, own, stop, chosen)
@@ -280,7 +283,7 @@ def most_users(batch: Batch, limit: Limits, target: int, enough: int, point: Int
         Smaller answers are of no use.
     enough : int
         A bound on the answer: the search stops when it is reached.
-    point : (5,)
+    point : (6,)
         Receives thresholds and last position of one tuple that serves so many.
     """
     users = len(batch.user)
@@ -292,7 +295,7 @@ def most_users(batch: Batch, limit: Limits, target: int, enough: int, point: Int
 
 
 @njit(cache=True)
-def first_tuple(batch: Batch, limit: Limits, count: int, point: Integers) -> int:
+def first_tuple(batch: Batch, limit: Limits, count: int, point: Integers) -> None:
     """Move `point` to the first tuple of the printed order that serves `count` users.
 
     Parameters
@@ -300,13 +303,8 @@ def first_tuple(batch: Batch, limit: Limits, count: int, point: Integers) -> int
     batch, limit : Batch, Limits
     count : int
         The most users that can be served (as `most_users` says), at least 1.
-    point : (5,)
+    point : (6,)
         A tuple that serves so many; receives the first one.
-
-    Returns
-    -------
-    int
-        Position behind the last user that the tuple's L2 (or N1) admits.
     """
     low, high = np.zeros(4, np.int64), batch.sizes - 1
     stop = len(batch.user)
@@ -323,18 +321,22 @@ def first_tuple(batch: Batch, limit: Limits, count: int, point: Integers) -> int
         if low[goal] <= high[goal]:
             search(batch, limit, low, high, stop, count, count, goal, point)
         low[goal] = high[goal] = point[goal]
-    return stop
+    point[STOP] = stop
 
 
 @njit(cache=True)
-def best_users(batch: Batch, limit: Limits, count: int, point: Integers) -> Integers:
-    """Return the users (positions in the instance) of the printed order's best tuple.
-
-    Parameters as in `first_tuple`.
-    """
-    if count == 0 or count == len(batch.user):
-        return batch.user[:count]
+def users_of(batch: Batch, limit: Limits, point: Integers) -> Integers:
+    """Return the users (positions in the instance) that a first tuple serves."""
     chosen = np.empty(len(batch.user), np.int64)
-    stop = first_tuple(batch, limit, count, point)
-    found = prefix(batch, limit, point, point, stop, chosen)
-    return batch.user[chosen[:found]]
+    count = prefix(batch, limit, point, point, point[STOP], chosen)
+    return batch.user[chosen[:count]]
+
+
+@njit(cache=True)
+def best_users(batch: Batch, limit: Limits) -> Integers:
+    """Return the users of the mode's optimum, by the printed order's best tuple."""
+    point = np.zeros(POINT, np.int64)
+    count = most_users(batch, limit, 1, len(batch.user), point)
+    if count:
+        first_tuple(batch, limit, count, point)
+    return users_of(batch, limit, point)
