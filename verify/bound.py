@@ -57,10 +57,11 @@ def main(
 ) -> Exit:
     """Compare an algorithm with the certified optima of P1 and P2 on many instances.
 
-    Every schedule is judged in exact arithmetic. Checked are: all of them are feasible, the
-    algorithm serves at least half of both optima, and P2's optimum is at most P1's.
+    Checked in exact arithmetic: every schedule is feasible, the algorithm
+    serves at least half of both optima, and P2's optimum is at most P1's.
 
-    Exit code 0: all held; 1: a violation; 2: bad input; 3: something (or everything) undecided.
+    Exit code 0: all held; 1: a violation; 2: bad input; 3: undecided, or
+    nothing checked.
     """
     if resume and output is None:
         raise InputError("--resume needs the --output of the run that it goes on with")
@@ -82,6 +83,9 @@ def main(
     except WorkersLost as error:
         print(f"error: {error}", file=sys.stderr)
         return Exit.UNDECIDED
+    except KeyboardInterrupt:
+        print("interrupted" + ("; --resume goes on" if output else ""), file=sys.stderr)
+        return Exit.INTERRUPTED
     save_violations(outcome, guarantee, FAILURES if output is None else output / "failures")
     _report(outcome, guarantee, output, "json" if as_json else "csv" if as_csv else "table")
     return outcome.verdict

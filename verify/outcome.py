@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,8 @@ def check_all(
         if output is not None:
             path = output / "results.jsonl"
             results = stack.enter_context(ResultsFile(path, guarantee.to_dict(), resume))
-        rows = run(guarantee, tasks, workers, results, limit)
+        alone = replace(guarantee.sources, files=())  # a key says it all; workers need no list
+        rows = run(replace(guarantee, sources=alone), tasks, workers, results, limit)
         return collect(track(rows, len(guarantee.sources), "checking"))
 
 

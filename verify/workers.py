@@ -81,7 +81,7 @@ def dask(address: str) -> Workers:
     except ImportError:
         raise InputError("--dask needs: pip install 'balance-toolkit[dask]'") from None
     try:
-        client = Client(address, timeout=10, set_as_default=False)
+        client = Client(address, timeout=5, set_as_default=False)
         client.wait_for_workers(1, timeout=30)
     except (OSError, ValueError, TimeoutError):
         raise InputError(f"no Dask scheduler with a worker answers at {address!r}") from None

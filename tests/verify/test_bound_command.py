@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from instances import commandline, generate, save
-from verify.bound import main
+from verify import bound as verify_bound
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -160,6 +160,20 @@ def test_a_killed_run_resumes_to_the_same_report(tmp_path: Path) -> None:
     assert results.read_bytes().count(b"\n") == 81
 
 
+def test_an_interrupt_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify_bound, "check_all", interrupted)
+    monkeypatch.setattr(sys, "argv", ["bound", "--output", str(tmp_path / "run")])
+    with pytest.raises(SystemExit) as end:
+        commandline.run(verify_bound.main, "verify.bound", "")
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "interrupted; --resume goes on\n"
+
+
 def wait_for(condition, seconds: float = 200) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
@@ -216,7 +230,7 @@ def test_bad_usage_is_one_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["bound", *arguments])
     with pytest.raises(SystemExit) as end:
-        commandline.run(main, "verify.bound", "")
+        commandline.run(verify_bound.main, "verify.bound", "")
     printed = capsys.readouterr()
     assert (end.value.code, printed.out) == (2, "")
     assert printed.err.startswith("error: ")
