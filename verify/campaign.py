@@ -148,10 +148,9 @@ class Campaign:
         """Whether all held, something failed, or something (or everything) stayed open."""
         if self.faults:
             return Exit.VIOLATION
-        verdicts = [[verdict for _, _, verdict in self.groups(claim)] for claim in self.claims]
-        if self.troubles or not all(verdicts) or None in sum(verdicts, []):
-            return Exit.UNDECIDED
-        return Exit.HELD
+        verdicts = [[holds for *_, holds in self.groups(claim)] for claim in self.claims]
+        shown = all(found and None not in found for found in verdicts)
+        return Exit.UNDECIDED if self.troubles or not shown else Exit.HELD
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""

@@ -30,21 +30,26 @@ def findings_table(rows: Sequence[Finding]) -> Table:
 
 def claims_table(campaign: Campaign) -> Table:
     """Return one row for each group of each claim, and how far it fell below the optimum."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("claim", overflow="fold")
-    for name in ("cases", "below", "mean loss", "worst", "most split"):
+    caption = "* must fall below: an erratum" if _errata(campaign) else None
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption=caption, caption_justify="left")
+    table.add_column("served, compared with the optimum", no_wrap=True)
+    for name in ("cases", "below", "mean loss", "worst", "split"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for claim in campaign.claims:
         table.add_row(Text(claim.source, "bold"))
         for group, tally, holds in campaign.groups(claim):
-            wrong = " (must fall below)" if group in claim.falls_short else ""
+            star = " *" if group in claim.falls_short else ""
             worst = "" if tally.worst is None else "{} of {}".format(*tally.worst)
             loss = f"{100 * tally.mean_loss:.1f} %" if tally.below else ""
             split = "" if tally.most_split is None else str(tally.most_split)
             counts = (str(tally.cases), str(tally.below), loss, worst, split)
-            table.add_row(Text(f"  {group}{wrong}"), *counts, mark(holds))
+            table.add_row(Text(f"  {group}{star}"), *counts, mark(holds))
     return table
+
+
+def _errata(campaign: Campaign) -> bool:
+    return any(claim.falls_short for claim in campaign.claims)
 
 
 def operations_table(counts: Sequence[Count]) -> Table:

@@ -29,7 +29,7 @@ from .optima import optimum
 #: Up to so many users, sets are tried one by one.
 MOST_TRIED = 8
 
-EXACT, LOOPS, PADDED = "exact memory", "exact memory, printed loops", "printed memory"
+EXACT, LOOPS, PADDED = "exact memory", "exact memory, as printed", "printed memory"
 _RUNS: dict[str, dict[str, str]] = {
     EXACT: {"algorithm": "balance", "memory": "exact"},
     LOOPS: {"algorithm": "printed", "memory": "exact"},

@@ -30,6 +30,8 @@ def vertex(problem: MMKP) -> Vertex:
     """
     rows, sides = _rows(problem)
     columns = sum(len(group.items) for group in problem.classes)
+    if not columns:
+        return [[] for _ in problem.classes]
     basic, tight = _basis(problem, rows, sides)
     solution = _solved([rows[i] for i in tight], [sides[i] for i in tight], basic)
     values = [solution.get(j, Fraction(0)) for j in range(columns)]
