@@ -97,7 +97,7 @@ def balance_kernel(
     together = sums.copy().ravel()
     modes, taken = np.zeros(users, np.int8), np.zeros(users, np.bool_)
     best, winner, point = 0, 0, np.zeros(POINT, np.int64)
-    for at in np.argsort(-together, kind="mergesort"):
+    for at in np.argsort(together, kind="mergesort")[::-1]:
         needed = best if at < winner else best + 1
         if together[at] < needed:
             continue
