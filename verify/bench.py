@@ -111,10 +111,15 @@ def _report(findings: Findings, old: Path | None, output: Path | None, form: str
         show(findings, console, old)
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Run `main` on the process's arguments and exit."""
     sys.argv[1:] = spread(sys.argv[1:], LISTS)
     commandline.run(
         main,
         "verify.bench",
         "python -m verify.bench --solvers threshold highs --users 10 20 --seeds 1-5 --output bench",
     )
+
+
+if __name__ == "__main__":
+    command()

@@ -126,10 +126,11 @@ def spread(arguments: Sequence[str], lists: Sequence[str]) -> list[str]:
     """
     result: list[str] = []
     option: str | None = None  # the list option that bare words belong to
-    for position, word in enumerate(arguments):
+    for word, before in zip(arguments, ("", *arguments), strict=False):
         if word.startswith("-"):
-            option = word if word in lists else None
-        elif option is not None and arguments[position - 1] != option:
+            name = word.partition("=")[0]
+            option = name if name in lists else None
+        elif option is not None and before != option:
             result.append(option)
         result.append(word)
     return result

@@ -109,12 +109,14 @@ def _work(job: dict[str, Any], answers: TextIO) -> None:
 
 def _summary(samples: list[Sample]) -> dict[str, Any]:
     middle = samples[(len(samples) - 1) // 2]
+    result = middle.result.model_dump(mode="json", by_alias=True)
+    Result.model_validate_json(json.dumps(result))  # built without validation, it may be anything
     return {
         "runtime_s": middle.runtime_s,
         "cpu_s": middle.cpu_s,
         "repeats": len(samples),
         "peak_mb": peak_mb(),
-        "result": middle.result.model_dump(mode="json", by_alias=True),
+        "result": result,
         "objectives": sorted({str(sample.result.objective) for sample in samples}),
     }
 

@@ -53,11 +53,12 @@ def plot_profile(profile: Profile, ax: Axes | None = None, unproven: Collection[
         style = "--" if line in unproven else "-"
         ax.step(x, y, style, where="post", color=_pick(COLOURS, i), lw=1.8, label=line)
     ax.set_xscale("log")
-    ax.set_xlim(1, right)
+    ax.set_xlim(0.95, right)
     ax.set_ylim(0, 1.02)
     ax.set_xlabel("τ: time relative to the fastest line on the instance")
     ax.set_ylabel(f"share of {profile.instances} instances solved within τ")
-    _finish(ax, "Performance profile", "lower right")
+    _finish(ax, "Performance profile", unproven)
+    ax.legend(loc="lower right", framealpha=0.9)
     return ax
 
 
@@ -85,16 +86,17 @@ def plot_scaling(
     if any(time.censored for line in lines for _, time in line.runs):
         limit = max(line.limit_s for line in lines)
         ax.axhline(limit, color="0.6", lw=0.8, ls=":")
-        text = f"time limit {seconds_text(limit)} (hollow: cut off)"
+        text = f"time limit {seconds_text(limit)}; hollow: cut off"
         ax.annotate(
-            text, (0.99, limit), xycoords=("axes fraction", "data"), ha="right", va="bottom"
+            text, (0.01, limit * 1.08), xycoords=("axes fraction", "data"), ha="left", va="bottom"
         )
     ax.set_xscale("log")
     ax.set_yscale("log")
     _label_sizes(ax, sorted({k for line in lines for k, _ in line.runs if k > 0}))
     ax.set_xlabel("users K")
     ax.set_ylabel("run time in seconds")
-    _finish(ax, "Run time over users: every run, medians, power law", "upper left")
+    _finish(ax, "Run time: every run, medians, power law", unproven)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     return ax
 
 
@@ -119,7 +121,8 @@ def _curve(ax: Axes, line: Scaling, colour: str, marker: str, dashed: bool) -> N
         ax.plot([], [], **style)
         return
     error = "" if line.fit.error is None else f" ± {line.fit.error:.1f}"
-    style["label"] = f"{line.line}: K^({line.fit.exponent:.1f}{error})"
+    exponent = round(line.fit.exponent, 1) + 0.0  # no "-0.0"
+    style["label"] = f"{line.line}: K^({exponent}{error})"
     ends = [k for k, time in line.medians if k > 0 and not time.censored]
     x = [ends[0], ends[-1]]
     ax.plot(x, [line.fit(k) for k in x], **style)
@@ -159,13 +162,11 @@ def _axes(ax: Axes | None) -> Axes:
     return plt.subplots(figsize=(8, 5), layout="constrained")[1]
 
 
-def _finish(ax: Axes, title: str, place: str) -> None:
-    ax.set_title(title)
+def _finish(ax: Axes, title: str, unproven: Collection[str]) -> None:
+    ax.set_title(title + (" (dashed: no proof)" if unproven else ""))
     ax.grid(True, which="major", color="0.9", lw=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    look: dict[str, Any] = {"loc": place, "framealpha": 0.9, "edgecolor": "0.85"}
-    ax.legend(**look)
 
 
 def save_pictures(
@@ -175,7 +176,7 @@ def save_pictures(
     from matplotlib.figure import Figure
 
     for name in ("profile", "scaling"):
-        figure = Figure(figsize=(8, 5), layout="constrained")
+        figure = Figure(figsize=(9.5, 5), layout="constrained")
         if name == "profile":
             plot_profile(profile, figure.subplots(), unproven)
         else:

@@ -107,11 +107,11 @@ def outcome_of(
     result : Result
     runtime_s, time_limit_s : float
     heuristic : bool
-        The method is not asked for a proof, whether or not it reports a bound.
+        The method is asked for a schedule, not for a proof, even where it happens to have one.
     """
     if runtime_s > time_limit_s or result.stopped_by == "time_limit":
         return Outcome.TIMEOUT
-    if result.status is Status.OPTIMAL:
+    if result.status is Status.OPTIMAL and not heuristic:
         return Outcome.SOLVED
     ended = result.schedule is not None and result.stopped_by is None
     if ended and (heuristic or result.bound is None):
@@ -155,9 +155,7 @@ def read_csv(path: Path) -> list[Record]:
         raise InputError(f"{path}: {reason}") from None
     rows = list(csv.reader(line for line in lines if line and not line.startswith("#")))
     if not rows or tuple(rows[0]) != COLUMNS:
-        raise InputError(
-            f"{path}: is not a benchmark's CSV file (expected columns of verify.bench)"
-        )
+        raise InputError(f"{path}: is not a CSV file of verify.bench")
     return [_record(path, number, row) for number, row in enumerate(rows[1:], start=1)]
 
 

@@ -181,8 +181,9 @@ def scaling_lines(lines: Sequence[Scaling]) -> Iterator[str]:
     for line in lines:
         if line.fit is not None:
             error = "" if line.fit.error is None else f" ± {line.fit.error:.1f}"
+            exponent = round(line.fit.exponent, 1) + 0.0  # no "-0.0"
             sizes = f"{line.fit.points} of {len(line.medians)} sizes"
-            yield f"{line.line}: median time ~ K^{line.fit.exponent:.1f}{error} ({sizes})"
+            yield f"{line.line}: median time ~ K^{exponent}{error} ({sizes})"
 
 
 def verdict(records: Sequence[Record]) -> str:

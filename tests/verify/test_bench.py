@@ -1,0 +1,550 @@
+"""The benchmark: its statistics by hand, its answers to liars, and a whole small run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from instances import InputError, Result, Schedule, generate, save
+from verify.bench import command
+from verify.bench_cases import Case, from_files, generated, integers, select, spread
+from verify.bench_check import cross_check, faults
+from verify.bench_compare import changed_objectives, compare, evidence
+from verify.bench_lines import Line, cross, find, parse
+from verify.bench_plots import plot_profile, plot_scaling
+from verify.bench_protocol import Protocol
+from verify.bench_records import Outcome, Record, outcome_of, read_csv, to_csv
+from verify.bench_runs import Probe, probe, run, settle
+from verify.bench_stats import (
+    Time,
+    fit_exponent,
+    longest,
+    median,
+    par2,
+    performance_profile,
+    seconds_text,
+    shifted_geometric_mean,
+    speedup,
+)
+from verify.bench_summary import profile, scaling, summarise
+
+ROOT = Path(__file__).resolve().parents[2]
+SOLVERS = "tests.verify.bench_solvers:"
+
+
+def record(**changes: object) -> Record:
+    """A solved run of line "a" on an instance of ten users, with changes."""
+    base = Record(
+        family="paper-4a",
+        instance="paper-4a-10-1",
+        digest="0123456789ab",
+        users=10,
+        seed=1,
+        problem="P1",
+        line="a",
+        solver_version="1.0",
+        time_limit_s=10.0,
+        outcome=Outcome.SOLVED,
+        status="optimal",
+        objective=5,
+        bound=5,
+        runtime_s=0.25,
+    )
+    return replace(base, **changes)
+
+
+def times(*seconds: float) -> list[Time]:
+    return [Time(s) for s in seconds]
+
+
+# Statistics, by hand
+
+
+def test_shifted_geometric_mean_by_hand() -> None:
+    # (1 + 1)(7 + 1) = 16, its square root is 4, less the shift 3
+    assert shifted_geometric_mean(times(1, 7), shift=1).seconds == pytest.approx(3)
+    assert shifted_geometric_mean(times(1, 4, 16), shift=0).seconds == pytest.approx(4)
+
+
+def test_a_censored_run_makes_the_mean_a_lower_end() -> None:
+    mean = shifted_geometric_mean([Time(1), Time(7, censored=True)], shift=1)
+    assert mean == Time(pytest.approx(3), censored=True)
+
+
+def test_par2_counts_censored_runs_twice_the_limit() -> None:
+    assert par2([Time(1), Time(2), Time(10, censored=True)], limit=10) == pytest.approx(23 / 3)
+
+
+def test_median_is_censored_only_if_more_than_half_are() -> None:
+    cut = Time(10, censored=True)
+    assert median([cut, Time(3), Time(1)]) == Time(3)
+    assert median([cut, Time(3), cut, Time(1)]) == Time(3)
+    assert median([cut, cut, Time(1)]) == cut
+    assert longest([cut, Time(11), Time(1)]) == cut
+
+
+def test_speedup_is_a_lower_end_if_the_slow_one_was_cut_off() -> None:
+    assert speedup(Time(10), Time(2)) == Time(5)
+    assert speedup(Time(10, censored=True), Time(2)) == Time(5, censored=True)
+    assert speedup(Time(10), Time(2, censored=True)) is None
+
+
+def test_performance_profile_by_hand() -> None:
+    curves = performance_profile(
+        {
+            "a": {"i": Time(1), "j": Time(4), "k": Time(9, True), "l": Time(9, True)},
+            "b": {"i": Time(2), "j": Time(1), "k": Time(3), "l": Time(9, True)},
+        }
+    )
+    assert curves.instances == 4  # l stays, though nobody solved it
+    assert curves.steps == {
+        "a": [(1.0, 0.25), (4.0, 0.5)],
+        "b": [(1.0, 0.25), (1.0, 0.5), (2.0, 0.75)],
+    }
+
+
+def test_exponent_of_an_exact_power_law() -> None:
+    fit = fit_exponent([10, 20, 40], times(0.5, 4, 32))
+    assert fit is not None
+    assert fit.exponent == pytest.approx(3)
+    assert fit.error == pytest.approx(0, abs=1e-9)
+    assert fit(80) == pytest.approx(256)
+
+
+def test_exponent_and_its_error_by_hand() -> None:
+    # logs base 2 of K: 0, 1, 2; of t: 0, 1, 3: slope 3/2, residuals 1/6, -1/3, 1/6
+    fit = fit_exponent([1, 2, 4], times(1, 2, 8))
+    assert fit is not None
+    assert fit.exponent == pytest.approx(1.5)
+    assert fit.error == pytest.approx(math.sqrt((1 / 36 + 1 / 9 + 1 / 36) / 1 / 2))
+
+
+def test_fit_leaves_out_what_was_cut_off() -> None:
+    fit = fit_exponent([10, 20, 40], [Time(1), Time(2), Time(2, censored=True)])
+    assert fit is not None
+    assert (fit.exponent, fit.points, fit.error) == (pytest.approx(1), 2, None)
+    assert fit_exponent([10, 20], [Time(1), Time(9, censored=True)]) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0000421, "42.1 µs"), (0.0123, "12.3 ms"), (1.5, "1.5 s"), (1234.4, "1,234 s")],
+)
+def test_durations_for_people(seconds: float, text: str) -> None:
+    assert seconds_text(seconds) == text
+
+
+# Lines and instances
+
+
+def test_integers_in_all_spellings() -> None:
+    assert integers(["10,20", "1-3", "20"], "--users") == [10, 20, 1, 2, 3]
+
+
+@pytest.mark.parametrize("word", ["-3", "a", "3-1", "1.5", "1-", "²", "9" * 40])
+def test_bad_integers_are_refused(word: str) -> None:
+    with pytest.raises(InputError, match="--users"):
+        integers([word], "--users")
+
+
+def test_bare_words_belong_to_the_list_option_before_them() -> None:
+    spelled = "--users 10 20 --jobs 1 --seeds 1-5 7 --json --users=3 4"
+    spread_out = "--users 10 --users 20 --jobs 1 --seeds 1-5 --seeds 7 --json --users=3 --users 4"
+    assert spread(spelled.split(), ("--users", "--seeds")) == spread_out.split()
+
+
+def test_lines_and_their_crossings() -> None:
+    lines = cross(["highs,scip@boxed", "heuristics:balance", "own:f", "pyomo:highs"], ["a,b"])
+    assert [str(line) for line in lines] == [
+        "highs",
+        "scip@boxed",
+        "heuristics:balance",
+        "own:f",
+        "pyomo:highs",
+    ]
+    assert lines[Line("highs")] == [Line("highs", "a"), Line("highs", "b")]
+    assert lines[Line("pyomo:highs")] == [Line("pyomo:highs", "a"), Line("pyomo:highs", "b")]
+    assert not any(lines[parse(name)] for name in ("scip@boxed", "heuristics:balance", "own:f"))
+
+
+@pytest.mark.parametrize("text", ["@a", "highs@", ":f", "own:"])
+def test_malformed_lines_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="solver line"):
+        parse(text)
+
+
+def test_reference_by_line_or_by_solver() -> None:
+    lines = [Line("threshold"), Line("highs", "compact"), Line("highs", "boxed")]
+    assert find(lines, "highs@boxed") == lines[2]
+    assert find(lines, "highs") == lines[1]
+    assert find(lines, None) == lines[1]
+    assert find(lines[:1], None) is None
+    with pytest.raises(InputError, match="--reference scip"):
+        find(lines, "scip")
+
+
+def test_same_options_same_instance(tmp_path: Path) -> None:
+    (case,) = generated(["ties"], [4], [2])
+    assert case.options == "--family ties --users 4 --seeds 2"
+    path = tmp_path / "i.json"
+    save(case.instance, path)
+    (again,) = from_files([path])
+    assert again.digest == case.digest
+    assert again.options == f"--input {path}"
+
+
+def test_files_exclude_the_generators_options() -> None:
+    with pytest.raises(InputError, match="exclude"):
+        select([], ["10"], [], ["i.json"])
+
+
+# Records
+
+
+def result(**changes: object) -> Result:
+    base = Result(
+        status="optimal",
+        problem="P1",
+        solver="s",
+        solver_version="1",
+        objective=0,
+        bound=0,
+        runtime_s=0.0,
+        schedule=Schedule(z=0.0),
+    )
+    return Result.model_validate({**base.model_dump(by_alias=True), **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "runtime", "heuristic", "outcome"),
+    [
+        ({}, 1.0, False, Outcome.SOLVED),
+        ({}, 10.1, False, Outcome.TIMEOUT),
+        ({"status": "feasible", "bound": 3, "stopped_by": "time_limit"}, 1, False, Outcome.TIMEOUT),
+        (
+            {"status": "feasible", "bound": 3, "stopped_by": "node_limit"},
+            1,
+            False,
+            Outcome.UNSOLVED,
+        ),
+        ({"status": "feasible", "bound": 3}, 1.0, False, Outcome.UNSOLVED),
+        ({"status": "feasible", "bound": 3}, 1.0, True, Outcome.ANSWERED),
+        ({}, 1.0, True, Outcome.ANSWERED),
+        ({"status": "feasible", "bound": None}, 1.0, False, Outcome.ANSWERED),
+        ({"status": "no_incumbent", "schedule": None}, 1.0, True, Outcome.UNSOLVED),
+    ],
+)
+def test_how_answers_count(
+    changes: dict[str, object], runtime: float, heuristic: bool, outcome: Outcome
+) -> None:
+    assert outcome_of(result(**changes), runtime, 10.0, heuristic) is outcome
+
+
+def test_a_run_that_is_not_complete_has_the_limit_as_its_time() -> None:
+    assert record().time == Time(0.25)
+    assert record(outcome=Outcome.TIMEOUT, runtime_s=10.2).time == Time(10.0, censored=True)
+    assert record(outcome=Outcome.WRONG).time == Time(10.0, censored=True)
+
+
+def test_csv_round_trip(tmp_path: Path) -> None:
+    rows = [
+        record(nodes=12, peak_mb=180.5, repeats=7),
+        record(line="b", outcome=Outcome.CRASHED, objective=None, message='said "no", then\u00a0—'),
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text(to_csv(rows, {"problem": "P1", "machine": {"cores": 2}}), encoding="utf-8")
+    assert path.read_text(encoding="utf-8").startswith("# problem: P1\n# machine.cores: 2\n")
+    assert read_csv(path) == rows
+
+
+def test_pandas_reads_the_csv(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "runs.csv"
+    path.write_text(to_csv([record(message="see #7")], {"a": 1}), encoding="utf-8")
+    assert pandas.read_csv(path, comment="#").message[0] == "see no.7"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("", "not a CSV file"), ("a,b\n1,2\n", "not a CSV file")],
+)
+def test_foreign_csv_is_refused(tmp_path: Path, text: str, place: str) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=place):
+        read_csv(path)
+
+
+def test_a_damaged_row_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(to_csv([record(), record()], {}).replace(",10,1,P1", ",ten,1,P1"))
+    with pytest.raises(InputError, match="run 1: users: cannot read 'ten'"):
+        read_csv(path)
+
+
+# Wrong answers
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"bound": 1}, "objective 0 and bound 1"),
+        ({"bound": None}, "bound None"),
+        ({"status": "infeasible"}, "always feasible"),
+        ({"schedule": None}, "without a schedule"),
+        ({"status": "feasible", "bound": -1}, "below its own objective"),
+        ({"objective": 1, "bound": 1}, "its schedule serves 0"),
+        ({"schedule": Schedule(z=0.0, ad=("nobody",)), "objective": 1, "bound": 1}, "malformed"),
+        ({"schedule": Schedule(z=0.37)}, "rejected"),
+    ],
+)
+def test_false_claims_are_found(changes: dict[str, object], fault: str) -> None:
+    instance = generate("paper-4a", 3, 1)
+    assert any(fault in found for found in faults(instance, result(**changes), "P1"))
+
+
+def test_a_true_claim_has_no_fault() -> None:
+    assert faults(generate("paper-4a", 3, 1), result(), "P1") == []
+
+
+def test_of_two_certified_optima_the_lower_is_wrong() -> None:
+    low, high = record(line="low"), record(line="high", objective=6, bound=6)
+    marked = cross_check([low, high])
+    assert [r.outcome for r in marked] == [Outcome.WRONG, Outcome.SOLVED]
+    assert marked[0].message == "bound 5, but high serves 6"
+
+
+def test_a_rejected_schedule_proves_nothing_against_others() -> None:
+    marked = cross_check([record(), record(line="b", objective=9, bound=9, outcome=Outcome.WRONG)])
+    assert marked[0].outcome is Outcome.SOLVED
+
+
+def test_a_heuristics_schedule_refutes_a_bound() -> None:
+    better = record(line="h", objective=7, bound=None, outcome=Outcome.ANSWERED)
+    assert cross_check([record(), better])[0].outcome is Outcome.WRONG
+
+
+def test_other_instances_and_problems_prove_nothing() -> None:
+    others = [record(digest="f" * 12, objective=9), record(problem="P2", objective=9)]
+    assert cross_check([record()], others)[0].outcome is Outcome.SOLVED
+
+
+# Comparison with an earlier benchmark
+
+
+def test_compare_pairs_runs_by_content() -> None:
+    old = [record(runtime_s=1.0), record(digest="a" * 12, outcome=Outcome.TIMEOUT)]
+    new = [record(runtime_s=0.5), record(digest="b" * 12, runtime_s=9.0)]
+    (change,) = compare(old, new, shift=0.0)
+    assert (change.runs, change.solved) == (1, (1, 1))
+    assert change.speedup == Time(pytest.approx(2))
+
+
+def test_changed_objectives_are_named_and_count_as_evidence() -> None:
+    old, new = [record(objective=6, bound=6)], [record()]
+    (line,) = changed_objectives(old, new)
+    assert line == "a on paper-4a-10-1: objective 6 (solved) -> 5 (solved)"
+    assert cross_check(new, evidence(old, new))[0].outcome is Outcome.WRONG
+    assert cross_check(old, evidence(new, old))[0].outcome is Outcome.SOLVED
+
+
+# Summaries and pictures
+
+
+def test_summary_by_hand() -> None:
+    cut = Outcome.TIMEOUT
+    rows = [
+        record(line="slow", runtime_s=8.0),
+        record(line="slow", digest="b" * 12, outcome=cut, objective=4, bound=6),
+        record(line="slow", digest="c" * 12, outcome=cut, objective=5, bound=6),
+        record(line="fast", runtime_s=1.0),
+        record(line="fast", digest="b" * 12, runtime_s=2.0),
+        record(line="fast", digest="c" * 12, runtime_s=4.0),
+    ]
+    slow, fast = summarise(rows, shift=0.0, reference="slow")
+    assert (slow.solved, slow.best, slow.runs) == (1, 2, 3)
+    assert slow.median == Time(10.0, censored=True)
+    assert slow.par2_s == pytest.approx(16)
+    assert (fast.median, fast.mean.seconds, fast.longest) == (Time(2), pytest.approx(2), Time(4))
+    assert fast.ratio == Time(5.0, censored=True)
+    assert slow.ratio is None
+
+
+def test_pictures_return_their_axes() -> None:
+    figure = pytest.importorskip("matplotlib.figure")
+    rows = [
+        record(users=k, instance=f"{line}{k}", line=line, runtime_s=base * k**2)
+        for line, base in (("a", 0.001), ("b", 0.01))
+        for k in (10, 20, 30)
+    ] + [record(users=40, instance="40", outcome=Outcome.TIMEOUT)]
+    axes = figure.Figure().subplots(1, 2)
+    assert plot_profile(profile(rows), axes[0]) is axes[0]
+    assert plot_scaling(scaling(rows), axes[1]) is axes[1]
+    assert [text.get_text() for text in axes[1].get_legend().get_texts()] == [
+        "a: K^(2.0 ± 0.0)",
+        "b: K^(2.0 ± 0.0)",
+    ]
+    assert axes[0].get_xscale() == axes[1].get_yscale() == "log"
+
+
+# Runs in processes of their own
+
+
+@pytest.fixture(scope="module")
+def twelve() -> Case:
+    return generated(["paper-4a"], [12], [1])[0]
+
+
+PROTOCOL = Protocol(time_limit_s=1.0, grace_s=0.5, repeats=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("modest", None),
+        ("greedy", "schedule is rejected"),
+        ("counting", "but its schedule serves"),
+    ],
+)
+def test_liars_are_caught(twelve: Case, name: str, fault: str | None) -> None:
+    found = run(Line(SOLVERS + name), twelve, PROTOCOL).record
+    if fault is None:  # nothing speaks against it before somebody serves more
+        served = replace(found, line="other", objective=1, bound=None, outcome=Outcome.ANSWERED)
+        found = cross_check([found, served])[0]
+        fault = "bound 0, but other serves 1"
+    assert found.outcome is Outcome.WRONG
+    assert fault in found.message
+
+
+def test_a_hanging_solver_is_killed_and_censored(twelve: Case) -> None:
+    found = run(Line(SOLVERS + "hanging"), twelve, PROTOCOL).record
+    assert found.outcome is Outcome.KILLED
+    assert found.time == Time(1.0, censored=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("crashing", "RuntimeError: out of ideas"), ("dying", "the process died (SIGABRT)")],
+)
+def test_a_crash_is_one_row(twelve: Case, name: str, message: str) -> None:
+    found = run(Line(SOLVERS + name), twelve, PROTOCOL).record
+    assert found.outcome is Outcome.CRASHED
+    assert message in found.message
+
+
+def test_what_a_solver_prints_is_no_answer(twelve: Case) -> None:
+    found = run(Line(SOLVERS + "chatty"), twelve, PROTOCOL).record
+    assert (found.outcome, found.objective, found.repeats) == (Outcome.ANSWERED, 0, 3)
+    assert found.peak_mb is not None
+    assert 10 < found.peak_mb < 1000
+
+
+def test_unusable_lines_are_refused_before_anything_is_measured() -> None:
+    for name, message in [
+        ("nosolver", "unknown solver 'nosolver'"),
+        ("no_such_module:f", "no_such_module"),
+        (SOLVERS + "missing", "has no missing"),
+        (SOLVERS + "confused", "returned int"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            settle({Line(name): []}, PROTOCOL)
+
+
+def test_a_solver_without_formulations_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(line: Line, protocol: Protocol) -> Probe:
+        known = str(line) in ("highs@compact", "exhaustive")
+        return Probe("warm-up") if known else Probe("refused", "no such option")
+
+    monkeypatch.setattr("verify.bench_runs.probe", answer)
+    lines = settle(cross(["highs", "exhaustive"], ["compact", "levels"]), PROTOCOL)
+    assert [str(line) for line in lines] == ["highs@compact", "exhaustive"]
+
+
+def test_probe_tells_why_a_line_is_refused() -> None:
+    assert "nonsense" in probe(Line("highs", "nonsense"), PROTOCOL).message
+
+
+# The command
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "verify.bench", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_command_end_to_end(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    options = ["--solvers", "highs", "heuristics:balance", "--users", "3,4", "--seeds", "1"]
+    options += ["--formulations", "compact"]
+    done = bench(*options, "--output", str(first), "--json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert [r["outcome"] for r in data["runs"] if r["line"] == "highs@compact"] == ["solved"] * 2
+    assert data["protocol"]["seeds"] == [1]
+    assert data["protocol"]["machine"]["cores"] >= 1
+    assert len(read_csv(first / "runs.csv")) == 4
+    with (first / "profile.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert {row["line"] for row in rows} == {"highs@compact", "heuristics:balance"}
+    again = bench(*options, "--compare", str(first / "runs.csv"), "--output", str(second))
+    assert again.returncode == 0, again.stderr
+    assert "since runs.csv" in again.stdout
+    assert "PASS" in again.stdout.splitlines()[-1]
+
+
+def test_command_lists_wrong_answers_first_and_fails() -> None:
+    done = bench(
+        "--solvers", SOLVERS + "greedy", SOLVERS + "nobody", "--users", "30", "--seeds", "1"
+    )
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()[:2]
+    assert first.startswith(f"WRONG {SOLVERS}greedy on paper-4a-30-1 (P1): schedule is rejected")
+    assert "--family paper-4a --users 30 --seeds 1" in second
+    assert done.stdout.splitlines()[-1].startswith("FAIL: 1 wrong")
+
+
+def test_command_says_when_nothing_was_solved() -> None:
+    line = SOLVERS + "crashing"
+    done = bench("--solvers", line, "--users", "10", "--seeds", "1")
+    assert done.returncode == 3
+    assert "UNDECIDED" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--solvers nosolver --users 3 --seeds 1",
+        "--family nofamily",
+        "--users ten",
+        "--seeds -1",
+        "--input .",
+        "--input nofile.json",
+        "--compare pyproject.toml",
+        "--time-limit 0",
+        "--time-limit nan",
+        "--jobs 0",
+        "--json --csv",
+        "--problem P3",
+        "--solvers heuristics:balance --users 3 --reference highs",
+        "--solvers heuristics:balance --users 3 --seeds 1 --output pyproject.toml",
+    ],
+)
+def test_bad_usage_is_one_line(
+    arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["verify.bench", *arguments.split()])
+    with pytest.raises(SystemExit) as ended:
+        command()
+    assert ended.value.code == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    (line,) = printed.err.splitlines()
+    assert line.startswith("error: ")
