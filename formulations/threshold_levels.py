@@ -1,0 +1,240 @@
+"""`Levels`: the thresholds that a search branches over, and the users' costs as kernels want them.
+
+A schedule's max-terms are nine *thresholds*, each the largest level among the users of its mode:
+
+- AD: longest input L1, earliest deadline, latest upload, longest output L2;
+- SD: longest input L3, largest accepted drafts L4, earliest deadline, latest upload, iterations N1.
+
+Levels are positions among the users' distinct values, ordered so that a higher level admits more
+users and costs more; deadlines therefore descend. Deadline, upload, L2 and N1 are *charges*: they
+shorten the time that a batch may compute. With the latest deadline as `top`,
+
+``deadline - upload - fixed - step * length = top - Σ charge[threshold, level]``.
+
+L1, L3 and L4 raise every user's cost instead. A *box* is an interval of levels for each threshold
+and for z, λ and |X|.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from instances import CostTables
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+#: Compiles what only other kernels call: no wrappers for Python, and no file in the cache.
+kernel = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+#: The dimensions of a box.
+AD_INPUT, AD_DEADLINE, AD_UPLOAD, AD_OUTPUT = 0, 1, 2, 3
+SD_INPUT, SD_ACCEPT, SD_DEADLINE, SD_UPLOAD, SD_ITERATIONS = 4, 5, 6, 7, 8
+SHARE, SPLIT, AD_COUNT = 9, 10, 11
+THRESHOLDS, DIMENSIONS = 9, 12
+
+#: Bits of what a user may still do.
+MAY_WAIT, MAY_AD, MAY_SD = 1, 2, 4
+
+#: Rows of `Levels.user`.
+(
+    AD_BASE, AD_SLOPE, AD_PREFILL, AD_MEMORY, AD_OWN_DEADLINE, AD_OWN_UPLOAD, AD_OWN_OUTPUT,
+    SD_BASE, SD_SLOPE, SD_PREFILL, SD_PAIRS, SD_GROWTH, SD_MEMORY, SD_STEPS, SD_MEMORY_GROWTH,
+    SD_OWN_DEADLINE, SD_OWN_UPLOAD, SD_OWN_ITERATIONS, TOKENS,
+) = range(19)  # fmt: skip
+
+#: Rows of `Levels.level`.
+TOKENS_1, PREFILL_1, TOKENS_3, PREFILL_3, GROWTH_4, MEMORY_GROWTH_4 = range(6)
+
+_LAST = np.iinfo(np.int64).max
+
+
+class Levels(NamedTuple):
+    """K users in levels; `width` is the largest number of levels.
+
+    Attributes
+    ----------
+    user : (19, K) float
+        Costs and own charges in ticks, memory in bytes, by the row names above. Conversion to
+        float is off by at most one part in 2^53.
+    rank, order : (9, K)
+        A user's level in each threshold, and the users sorted by it (those the mode does not
+        allow come last, with a meaningless rank).
+    size : (9,)
+        Levels of each threshold, at least one.
+    charge : (9, width) ticks
+        What a level takes from the budget; ascends; zero for L1, L3, L4.
+    level : (6, width) float
+        Tokens, prefill and growth at the levels of L1, L3 and L4.
+    top : (2,) ticks
+        What a batch of each mode may compute on the whole GPU before charges.
+    kv : (2,) float
+        Bytes per token of L1 and of L3.
+    options : (K,)
+        The modes that each user may enter, by the bits `MAY_AD` and `MAY_SD`; it may also wait.
+    """
+
+    user: Floats
+    rank: Integers
+    order: Integers
+    size: Integers
+    charge: Integers
+    level: Floats
+    top: Integers
+    kv: Floats
+    options: Integers
+
+
+def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = True) -> Levels:
+    """Return the levels of an instance's cost tables.
+
+    Parameters
+    ----------
+    tables : CostTables
+    allow_ad, allow_sd : bool
+        False: nobody may enter that mode.
+    """
+    users = tables.users
+    ad, sd = tables.ad_allowed & allow_ad, tables.sd_allowed & allow_sd
+    allowed = np.array([ad] * SD_INPUT + [sd] * (THRESHOLDS - SD_INPUT))
+    value = np.array(
+        [
+            tables.input_tokens, -tables.deadline, tables.upload, tables.output_tokens,
+            tables.input_tokens, tables.accept_rank, -tables.deadline, tables.upload,
+            tables.iterations,
+        ]
+    )  # fmt: skip
+    order, rank, size = _ranked(np.where(allowed, value, _LAST), allowed)
+    ad_last = int(tables.deadline[ad].max()) if ad.any() else 0
+    sd_last = int(tables.deadline[sd].max()) if sd.any() else 0
+    none = np.zeros(users, np.int64)
+    own = np.array(
+        [
+            none, ad_last - tables.deadline, tables.upload, tables.ad_step * tables.output_tokens,
+            none, none, sd_last - tables.deadline, tables.upload,
+            tables.sd_step * tables.iterations,
+        ]
+    ) * allowed  # fmt: skip
+    user = np.array(
+        [
+            tables.ad_base, tables.ad_slope, tables.ad_prefill, tables.ad_memory,
+            own[AD_DEADLINE], own[AD_UPLOAD], own[AD_OUTPUT],
+            tables.sd_base, tables.sd_slope, tables.sd_prefill, tables.sd_pairs, tables.sd_growth,
+            tables.sd_memory, tables.sd_steps, tables.sd_memory_growth,
+            own[SD_DEADLINE], own[SD_UPLOAD], own[SD_ITERATIONS], tables.input_tokens,
+        ],
+        np.float64,
+    )  # fmt: skip
+    width = max(users, 1)
+    charge = np.zeros((THRESHOLDS, width), np.int64)
+    row, column = np.nonzero(allowed)
+    charge[row, rank[row, column]] = own[row, column]
+    return Levels(
+        user=user,
+        rank=rank,
+        order=order,
+        size=size,
+        charge=charge,
+        level=_level_costs(user, rank, ad, sd, width),
+        top=np.array([ad_last, sd_last - tables.sd_fixed]),
+        kv=np.array([tables.kv_ad, tables.kv_sd], np.float64),
+        options=MAY_WAIT + MAY_AD * ad + MAY_SD * sd,
+    )
+
+
+def _ranked(value: Integers, allowed: NDArray[np.bool_]) -> tuple[Integers, Integers, Integers]:
+    """Sort each row: users in ascending order, dense ranks, distinct values among the allowed."""
+    order = np.argsort(value, axis=1, kind="stable")
+    ascending = np.take_along_axis(value, order, axis=1)
+    dense = np.zeros_like(value)
+    np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=dense[:, 1:])
+    rank = np.empty_like(value)
+    np.put_along_axis(rank, order, dense, axis=1)
+    size = np.where(allowed, rank + 1, 1).max(axis=1, initial=1)
+    return order, rank, size
+
+
+def _level_costs(
+    user: Floats, rank: Integers, ad: NDArray[np.bool_], sd: NDArray[np.bool_], width: int
+) -> Floats:
+    level = np.zeros((6, width))
+    for to, of, threshold, allowed in (
+        (TOKENS_1, TOKENS, AD_INPUT, ad),
+        (PREFILL_1, AD_PREFILL, AD_INPUT, ad),
+        (TOKENS_3, TOKENS, SD_INPUT, sd),
+        (PREFILL_3, SD_PREFILL, SD_INPUT, sd),
+        (GROWTH_4, SD_GROWTH, SD_ACCEPT, sd),
+        (MEMORY_GROWTH_4, SD_MEMORY_GROWTH, SD_ACCEPT, sd),
+    ):
+        level[to, rank[threshold, allowed]] = user[of, allowed]
+    return level
+
+
+class Shares(NamedTuple):
+    """The values of z and λ that one search tree ranges over, ascending.
+
+    Attributes
+    ----------
+    share : (2, nz) float
+        z and 1 - z.
+    z, lam : (nz,), (nl,)
+        Their positions in the instance's grids.
+    room : (2, nl) float
+        Bytes for each mode at each λ; both modes' common room in P1 (one column).
+    joint : bool
+        One memory row (P1).
+    least_ad, least_sd : int
+        1 where a schedule without AD (SD) users would do as well at another allowed z: then this
+        tree need only look for schedules with at least one at z > 0 (z < 1).
+    """
+
+    share: Floats
+    z: Integers
+    lam: Integers
+    room: Floats
+    joint: bool
+    least_ad: int
+    least_sd: int
+
+
+def trees(
+    tables: CostTables, z_indices: tuple[int, ...], lam_indices: tuple[int, ...] | None
+) -> list[Shares]:
+    """Return the trees that together cover the allowed z and λ: z = 1, then all others.
+
+    z = 1 stands alone because no small model is in memory there. A z that leaves no room serves
+    nobody and is dropped. Moving a schedule without AD users from z to 0 gives SD more time and
+    takes no memory, since all z < 1 have the same room; one without SD users gains both at z = 1.
+    """
+    whole = tables.z_denominator
+    usable = [z for z in sorted(set(z_indices)) if tables.room[z] >= 0]
+    one = [z for z in usable if tables.z_numerator[z] == whole]
+    rest = [z for z in usable if tables.z_numerator[z] < whole]
+    lam = np.array(sorted(set(lam_indices or (0,))), np.int64)
+    zero = any(tables.z_numerator[z] == 0 for z in rest)
+    found = []
+    for part in (one, rest):
+        if part:
+            z = np.array(part, np.int64)
+            grid = np.ix_(z, lam)
+            rooms = [tables.ad_room[grid].max(axis=0), tables.sd_room[grid].max(axis=0)]
+            if lam_indices is None:
+                rooms = [[tables.room[z].max()]] * 2
+            numerator = tables.z_numerator[z]
+            found.append(
+                Shares(
+                    share=np.array([numerator, whole - numerator]) / whole,
+                    z=z,
+                    lam=lam,
+                    room=np.array(rooms, np.float64),
+                    joint=lam_indices is None,
+                    least_ad=int(part is rest and zero),
+                    least_sd=int(part is rest and bool(one)),
+                )
+            )
+    return found
