@@ -78,13 +78,22 @@ class ResultsFile:
                 yield row
 
     def append(self, lines: Iterable[str]) -> None:
-        """Write encoded rows; when this returns, they survive the death of this process."""
+        """Write encoded rows; when this returns, they survive the death of this process.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written any more.
+        """
         self._write("\n".join(lines))
 
     def _write(self, text: str) -> None:
         data = memoryview(f"{text}\n".encode())
-        while data:
-            data = data[self._file.write(data) :]
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:  # a full disk
+            raise InputError(f"{self.path}: cannot be written ({error.strerror})") from None
 
     def _cut_torn_line(self) -> None:
         """Cut off what follows the last newline: the row that was being written at the end."""

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from .results import ResultsFile, Row
-from .workers import Workers
+from .workers import Workers, borrow
 
 #: Seconds of work that the runner hands over at a time, and the most tasks in one parcel.
 PARCEL_SECONDS = 0.2
@@ -56,7 +56,7 @@ Answer = tuple[list[str], float]
 def run(
     function: Function,
     tasks: Iterable[Task],
-    workers: Workers,
+    workers: Workers | Executor,
     results: ResultsFile | None = None,
     time_limit: float | None = None,
 ) -> Iterator[Row]:
@@ -72,7 +72,7 @@ def run(
         Importable by the workers; takes a task's payload, returns JSON data.
     tasks : iterable of Task
         Consumed as workers become free.
-    workers : Workers
+    workers : Workers or concurrent.futures.Executor
     results : ResultsFile, optional
         Every row is appended before it is yielded; tasks whose key is there are not run again.
     time_limit : float, optional
@@ -89,7 +89,8 @@ def run(
             done.add(row["key"])
             yield row
     left = (task for task in tasks if task.key not in done)
-    for lines in _Dispatcher(function, left, workers, time_limit).answers():
+    crew = workers if isinstance(workers, Workers) else borrow(workers)
+    for lines in _Dispatcher(function, left, crew, time_limit).answers():
         if results:
             results.append(lines)
         yield from map(json.loads, lines)
@@ -105,6 +106,7 @@ class _Dispatcher:
         self.in_flight: dict[Future[Answer], Parcel] = {}
         self.executor: Executor | None = None
         self.parcel_size = 1
+        self.seconds, self.finished = 1e-9, 0
 
     def answers(self) -> Iterator[list[str]]:
         """Yield encoded rows, a parcel at a time."""
@@ -150,8 +152,10 @@ class _Dispatcher:
         if future.cancelled() or future.exception() is not None:
             return [], parcel
         lines, seconds = future.result()
-        each = max(seconds / len(parcel), 1e-6)
-        self.parcel_size = max(1, min(PARCEL_TASKS, int(PARCEL_SECONDS / each)))
+        self.seconds += seconds
+        self.finished += len(parcel)
+        most = min(PARCEL_TASKS, 2 * self.parcel_size)  # the first ones may mislead
+        self.parcel_size = max(1, min(most, int(PARCEL_SECONDS * self.finished / self.seconds)))
         return lines, []
 
     def _drain(self, suspects: Parcel) -> Iterator[list[str]]:

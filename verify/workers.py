@@ -66,6 +66,19 @@ def processes(jobs: int | None = None) -> Workers:
     return Workers(width, start, _terminate)
 
 
+def borrow(executor: Executor, width: int | None = None) -> Workers:
+    """Return a caller's own executor as workers; the caller shuts it down.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor
+        Threads, processes, MPI, ...; if its workers die it is not replaced.
+    width : int, optional
+        Tasks it runs at a time; as many as `cores` if left out.
+    """
+    return Workers(width or cores(), lambda: executor, lambda _: None)
+
+
 def dask(address: str) -> Workers:
     """Return the workers of a running Dask cluster, e.g. ``tcp://10.0.0.1:8786``.
 

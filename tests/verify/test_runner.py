@@ -125,6 +125,21 @@ def test_tasks_are_drawn_as_workers_become_free() -> None:
     rows.close()  # type: ignore[attr-defined]
 
 
+def test_any_executor_will_do() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        rows = by_key(run(runner_jobs.square, tasks(*range(9)), executor))
+        assert rows["n:8"]["square"] == 64
+        assert executor.submit(pow, 2, 3).result() == 8, "the caller's executor was shut down"
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full on this system")
+    with pytest.raises(InputError, match="cannot be written"):
+        ResultsFile(full, {})
+
+
 def test_workers_that_do_not_start_end_the_run() -> None:
     def start() -> Executor:
         executor = ThreadPoolExecutor(1)
