@@ -30,6 +30,7 @@ from .batch import (
     Limits,
     assemble,
     limits,
+    sorted_users,
 )
 
 
@@ -43,8 +44,7 @@ def ad_batch(tables: CostTables, padded: bool) -> Batch:
     padded : bool
         Charge memory as printed, eq. (27), instead of eq. (15).
     """
-    allowed = np.flatnonzero(tables.ad_allowed)
-    user = allowed[np.argsort(tables.output_tokens[allowed], kind="mergesort")]
+    user = sorted_users(tables.ad_allowed, tables.output_tokens)
     costs, values = np.zeros((len(user), 6), np.int64), np.zeros((len(user), 4), np.int64)
     meaning = np.zeros((6, len(user)), np.int64)
     for i in range(len(user)):

@@ -21,44 +21,43 @@ from instances.assignment import Assignment
 from instances.costs import Integers
 
 from .ad import ad_batch
-from .batch import Batch, limits, without
-from .counts import fitting_alone, grid_counts
+from .batch import Batch, limits, stable_order, without
+from .counts import grid_counts, mark_alone
 from .sd import sd_batch
 from .search import POINT, STOP, first_tuple, most_users, users_of
 
 
 class Grid(NamedTuple):
-    """Compute shares (nz,) of `whole` and bytes (nz, nl) of both modes at every point."""
+    """Compute shares (nz,) of `whole` and bytes (nz, nl) for a mode at every point."""
 
     whole: int
-    ad_share: Integers
-    sd_share: Integers
-    ad_room: Integers
-    sd_room: Integers
+    share: Integers
+    room: Integers
 
 
 @njit(cache=True)
-def make_grid(tables: CostTables, z_indices: Integers, lam_indices: Integers) -> Grid:
-    """Return the part of the tables' grid with these (ascending) indices."""
-    share = tables.z_numerator[z_indices]
-    ad_room = np.empty((len(z_indices), len(lam_indices)), np.int64)
-    sd_room = np.empty_like(ad_room)
-    for i in range(len(z_indices)):
-        for j in range(len(lam_indices)):
-            ad_room[i, j] = tables.ad_room[z_indices[i], lam_indices[j]]
-            sd_room[i, j] = tables.sd_room[z_indices[i], lam_indices[j]]
-    return Grid(tables.z_denominator, share, tables.z_denominator - share, ad_room, sd_room)
+def _flipped(grid: Integers) -> Integers:
+    """Return a (nz, nl) array with both axes reversed."""
+    flipped, rows, columns = np.empty_like(grid), grid.shape[0], grid.shape[1]
+    for i in range(rows):
+        for j in range(columns):
+            flipped[i, j] = grid[rows - 1 - i, columns - 1 - j]
+    return flipped
 
 
 @njit(cache=True)
-def _most_together(grid: Grid, ad_users: Batch, sd_users: Batch, sums: Integers) -> None:
+def _lower_to_servable(
+    ad_users: Batch, sd_users: Batch, ad_grid: Grid, sd_grid: Grid, users: int, sums: Integers
+) -> None:
     """Lower each z's sums of AD and SD users to the number that fit a mode alone."""
-    for i in range(len(grid.ad_share)):
-        ad_limit = limits(ad_users, grid.ad_share[i], grid.whole, grid.ad_room[i].max())
-        sd_limit = limits(sd_users, grid.sd_share[i], grid.whole, grid.sd_room[i].max())
-        ad_alone, sd_alone = fitting_alone(ad_users, ad_limit), fitting_alone(sd_users, sd_limit)
-        servable = len(np.union1d(ad_alone, sd_alone))
-        for j in range(sums.shape[1]):
+    last = sums.shape[1] - 1
+    for i in range(len(sums)):
+        alone = np.zeros(users, np.bool_)
+        limit = limits(ad_users, ad_grid.share[i], ad_grid.whole, ad_grid.room[i, last])
+        servable = mark_alone(ad_users, limit, alone)
+        limit = limits(sd_users, sd_grid.share[i], sd_grid.whole, sd_grid.room[i, 0])
+        servable += mark_alone(sd_users, limit, alone)
+        for j in range(last + 1):
             sums[i, j] = min(sums[i, j], servable)
 
 
@@ -69,7 +68,7 @@ def _settle(batch: Batch, grid: Grid, counts: Integers, points: Integers, i: int
     The tuples that serve `count` users here do so at every point with more share and room too; so
     the first tuple there, if it serves as many here, is the first here.
     """
-    limit, count = limits(batch, grid.ad_share[i], grid.whole, grid.ad_room[i, j]), counts[i, j]
+    limit, count = limits(batch, grid.share[i], grid.whole, grid.room[i, j]), counts[i, j]
     for a in range(i, len(counts)):
         for b in range(j, counts.shape[1]):
             known = points[a, b, STOP] > 0 and counts[a, b] == count
@@ -80,47 +79,64 @@ def _settle(batch: Batch, grid: Grid, counts: Integers, points: Integers, i: int
 
 
 @njit(cache=True)
-def balance_kernel(
-    tables: CostTables, z_indices: Integers, lam_indices: Integers, padded: bool
-) -> tuple[NDArray[np.int8], int, int]:
-    """Return modes, z index and λ index of Algorithm 3's answer over ascending indices."""
-    ad_users, sd_users = ad_batch(tables, padded), sd_batch(tables, padded)
-    grid, users = make_grid(tables, z_indices, lam_indices), len(tables.deadline)
-    points = np.zeros((len(z_indices), len(lam_indices), POINT), np.int64)
-    sums = grid_counts(
-        sd_users, grid.sd_share[::-1], grid.whole, grid.sd_room[::-1, ::-1], np.zeros_like(points)
-    )[::-1, ::-1]
-    most_sd = sums.copy()
-    most_ad = grid_counts(ad_users, grid.ad_share, grid.whole, grid.ad_room, points)
-    sums += most_ad
-    _most_together(grid, ad_users, sd_users, sums)
-    together = sums.copy().ravel()
-    modes, taken = np.zeros(users, np.int8), np.zeros(users, np.bool_)
+def _search_grid(
+    ad_users: Batch, sd_users: Batch, ad_grid: Grid, sd_grid: Grid, modes: NDArray[np.int8]
+) -> int:
+    """Write the best point's modes; return the point's position in the printed order."""
+    shape = ad_grid.room.shape
+    points, unused = np.zeros((*shape, POINT), np.int64), np.zeros((*shape, POINT), np.int64)
+    most_ad = grid_counts(ad_users, ad_grid.share, ad_grid.whole, ad_grid.room, points)
+    turned = sd_grid.share[::-1].copy()
+    most_sd = _flipped(grid_counts(sd_users, turned, sd_grid.whole, _flipped(sd_grid.room), unused))
+    sums = most_ad + most_sd
+    _lower_to_servable(ad_users, sd_users, ad_grid, sd_grid, len(modes), sums)
+    together, taken = sums.reshape(sums.size), np.zeros(len(modes), np.bool_)
     best, winner, point = 0, 0, np.zeros(POINT, np.int64)
-    for at in np.argsort(together, kind="mergesort")[::-1]:
+    for at in stable_order(together)[::-1]:
         needed = best if at < winner else best + 1
         if together[at] < needed:
             continue
-        i, j = at // len(lam_indices), at % len(lam_indices)
-        ad = ad_users.user[:0]
+        i, j = at // shape[1], at % shape[1]
+        limit = limits(ad_users, ad_grid.share[i], ad_grid.whole, ad_grid.room[i, j])
         if most_ad[i, j]:
-            _settle(ad_users, grid, most_ad, points, i, j)
-            limit = limits(ad_users, grid.ad_share[i], grid.whole, grid.ad_room[i, j])
-            ad = users_of(ad_users, limit, points[i, j])
+            _settle(ad_users, ad_grid, most_ad, points, i, j)
+        ad = users_of(ad_users, limit, points[i, j])
         taken[:] = False
-        taken[ad] = True
+        for k in ad:
+            taken[k] = True
         left = without(sd_users, taken)
-        limit = limits(left, grid.sd_share[i], grid.whole, grid.sd_room[i, j])
+        limit = limits(left, sd_grid.share[i], sd_grid.whole, sd_grid.room[i, j])
         count = most_users(left, limit, needed - len(ad), most_sd[i, j], point)
         if len(ad) + count < needed:
             continue
         best, winner = len(ad) + count, at
         modes[:] = 0
-        modes[ad] = 1
+        for k in ad:
+            modes[k] = 1
         if count:
             first_tuple(left, limit, count, point)
-            modes[users_of(left, limit, point)] = 2
-    return modes, z_indices[winner // len(lam_indices)], lam_indices[winner % len(lam_indices)]
+            for k in users_of(left, limit, point):
+                modes[k] = 2
+    return winner
+
+
+@njit(cache=True)
+def balance_kernel(
+    tables: CostTables, z_indices: Integers, lam_indices: Integers, padded: bool
+) -> tuple[NDArray[np.int8], int, int]:
+    """Return modes, z index and λ index of Algorithm 3's answer over ascending indices."""
+    whole, shape = tables.z_denominator, (len(z_indices), len(lam_indices))
+    share, modes = np.empty(shape[0], np.int64), np.zeros(len(tables.deadline), np.int8)
+    ad_room, sd_room = np.empty(shape, np.int64), np.empty(shape, np.int64)
+    for i in range(shape[0]):
+        share[i] = tables.z_numerator[z_indices[i]]
+        for j in range(shape[1]):
+            ad_room[i, j] = tables.ad_room[z_indices[i], lam_indices[j]]
+            sd_room[i, j] = tables.sd_room[z_indices[i], lam_indices[j]]
+    ad_grid, sd_grid = Grid(whole, share, ad_room), Grid(whole, whole - share, sd_room)
+    ad_users, sd_users = ad_batch(tables, padded), sd_batch(tables, padded)
+    at = _search_grid(ad_users, sd_users, ad_grid, sd_grid, modes)
+    return modes, z_indices[at // shape[1]], lam_indices[at % shape[1]]
 
 
 def balance(

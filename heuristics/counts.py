@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from instances.costs import Integers
 
@@ -72,13 +73,14 @@ def grid_counts(
 
 
 @njit(cache=True)
-def fitting_alone(batch: Batch, limit: Limits) -> Integers:
-    """Return the users (positions in the instance) that meet the limits as the only ones."""
-    fitting, count = np.empty(len(batch.user), np.int64), 0
-    chosen = np.empty(1, np.int64)
+def mark_alone(batch: Batch, limit: Limits, marks: NDArray[np.bool_]) -> int:
+    """Mark the users that meet the limits as the only ones; return how many were not yet marked."""
+    chosen, count = np.empty(1, np.int64), 0
+    if limit.share <= 0:
+        return 0
     for k in range(len(batch.user)):
         chosen[0] = k
-        if limit.share > 0 and fits(batch, limit, chosen, 1, batch.ranks[k]):
-            fitting[count] = batch.user[k]
+        if not marks[batch.user[k]] and fits(batch, limit, chosen, 1, batch.ranks[k]):
+            marks[batch.user[k]] = True
             count += 1
-    return fitting[:count]
+    return count

@@ -35,6 +35,7 @@ from .batch import (
     Limits,
     assemble,
     limits,
+    sorted_users,
 )
 
 
@@ -48,8 +49,7 @@ def sd_batch(tables: CostTables, padded: bool) -> Batch:
     padded : bool
         Charge memory as printed, eq. (31): one verified token less, κ^L bytes, at N = 1.
     """
-    allowed = np.flatnonzero(tables.sd_allowed)
-    user = allowed[np.argsort(tables.iterations[allowed], kind="mergesort")]
+    user = sorted_users(tables.sd_allowed, tables.iterations)
     costs, values = np.zeros((len(user), 6), np.int64), np.zeros((len(user), 4), np.int64)
     meaning = np.zeros((6, len(user)), np.int64)
     for i in range(len(user)):

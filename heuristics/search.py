@@ -327,9 +327,11 @@ def first_tuple(batch: Batch, limit: Limits, count: int, point: Integers) -> Non
 @njit(cache=True)
 def users_of(batch: Batch, limit: Limits, point: Integers) -> Integers:
     """Return the users (positions in the instance) that a first tuple serves."""
-    chosen = np.empty(len(batch.user), np.int64)
-    count = prefix(batch, limit, point, point, point[STOP], chosen)
-    return batch.user[chosen[:count]]
+    users = np.empty(len(batch.user), np.int64)
+    count = prefix(batch, limit, point, point, point[STOP], users)
+    for i in range(count):
+        users[i] = batch.user[users[i]]
+    return users[:count].copy()
 
 
 @njit(cache=True)
