@@ -16,7 +16,8 @@ from .starts import balance_start, given_start
 Modes = Literal["both", "ad-only", "sd-only"]
 Start = Schedule | Result | Literal[False] | None
 
-DEFAULT_SOLVER = "highs"
+#: The fastest there is.
+DEFAULT_SOLVER = "threshold"
 
 
 def solve(

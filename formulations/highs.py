@@ -15,6 +15,7 @@ import numpy as np
 
 from instances import CostTables
 
+from . import interruptible
 from .backend import Request
 from .covers import Cover
 from .grid import GridBackend, Limits, PointAnswer, integer_bound
@@ -150,14 +151,7 @@ def _model(rows: ScaledRows) -> Any:
 def _run(solver: Any) -> None:
     """Run to the end; Ctrl-C stops the solver, which keeps its incumbent and bound."""
     solver.HandleUserInterrupt = True
-    thread = solver.startSolve()
-    while True:
-        try:
-            while thread.is_alive():
-                thread.join(0.1)
-            return
-        except KeyboardInterrupt:
-            solver.cancelSolve()
+    interruptible.run(solver.run, solver.cancelSolve)
 
 
 def backend() -> GridBackend:

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from ortools.math_opt.python import mathopt
+from ortools.util.python.solve_interrupter import SolveInterrupter
 
 from instances import CostTables
 
+from . import interruptible
 from .backend import Request
 from .covers import Cover
 from .grid import GridBackend, Limits, PointAnswer, integer_bound
@@ -68,7 +70,13 @@ class ScipModel:
         if most < at_least:
             return PointAnswer(None, most)
         model, columns = _model(scale(rows.with_cutoff(at_least), self._relaxed))
-        result = mathopt.solve(model, mathopt.SolverType.GSCIP, params=_parameters(limits))
+        stop = SolveInterrupter()
+        result = interruptible.run(
+            lambda: mathopt.solve(
+                model, mathopt.SolverType.GSCIP, params=_parameters(limits), interrupter=stop
+            ),
+            stop.interrupt,
+        )
         reason = result.termination.reason
         nodes = max(0, int(result.solve_stats.node_count))
         if reason in _IMPOSSIBLE:

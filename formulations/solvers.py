@@ -20,6 +20,7 @@ def _load(module: str, requirement: str, *arguments: str) -> Backend:
     return backend
 
 
+register("threshold", lambda: _load("threshold", "numba>=0.63"))
 register("highs", lambda: _load("highs", "highspy>=1.16"))
 register("exhaustive", lambda: _load("exhaustive", "numba>=0.63"))
 register("scip", lambda: _load("scip", "ortools>=9.15"))
