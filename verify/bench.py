@@ -85,6 +85,8 @@ def main(
     wanted = cross(solvers or SOLVERS, formulations or ())
     if reference is not None:
         find([*wanted, *(line for lines in wanted.values() for line in lines)], reference)
+    if output is not None:
+        files.prepare(output)
     lines = settle(wanted, protocol)
     session = Session(lines, cases, protocol, find(lines, reference), old)
     findings = conduct(session, lambda records: _keep(session, records, output))

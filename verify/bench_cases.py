@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,7 +48,7 @@ class Case:
     def options(self) -> str:
         """The command-line options that select this instance."""
         if self.family == FILE:
-            return f"--input {self.name}"
+            return f"--input {shlex.quote(self.name)}"
         return f"--family {self.family} --users {self.users} --seeds {self.seed}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -12,6 +12,9 @@ from . import bench_stats as stats
 from .bench_records import COMPLETE, Outcome, Record
 from .bench_stats import Time
 from .bench_summary import grouped
+
+#: Parts of a protocol that say what was run, not how.
+ASKED = ("lines", "families", "users", "seeds", "instances", "reference")
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,14 @@ def evidence(old: Sequence[Record], new: Sequence[Record]) -> list[Record]:
     return [
         record for record in old if record.digest in digests and record.outcome is not Outcome.WRONG
     ]
+
+
+def protocol_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is different about how both were measured: machine, versions, limits, rules."""
+    for key in new:
+        asked = key in ASKED or key in ("started", "machine.load_at_start")
+        if not asked and old.get(key) != new[key]:
+            yield f"measured differently: {key}: {old.get(key, 'not stated')} -> {new[key]}"
 
 
 def changes_table(changes: Sequence[Change], name: str) -> Table:

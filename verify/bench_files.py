@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from instances import commandline
+from instances import InputError, commandline
 
 from .bench_plots import has_matplotlib, save_pictures
 from .bench_records import Outcome, Record, csv_text, to_csv
@@ -30,6 +31,22 @@ def to_json(findings: Findings) -> str:
         "runs": rows,
     }
     return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def prepare(folder: Path) -> None:
+    """Make a folder, and see that files can be written there before hours are spent.
+
+    Raises
+    ------
+    InputError
+        If they cannot.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror or error})") from None
 
 
 def save(folder: Path, findings: Findings) -> bool:

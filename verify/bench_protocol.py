@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -87,17 +87,19 @@ class Protocol:
         }
 
 
-def comment_lines(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield nested data as lines ``key: value``, keys of inner levels joined by a dot."""
+def flat(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return nested data as text by key, keys of inner levels joined by a dot."""
+    result: dict[str, str] = {}
     for key, value in data.items():
         if isinstance(value, dict):
-            yield from (f"{key}.{line}" for line in comment_lines(value))
-        elif isinstance(value, (list, tuple)) and len(str(value)) > 80:
-            yield from (f"{key}: {item}" for item in value)
+            result |= {f"{key}.{inner}": text for inner, text in flat(value).items()}
+        elif key == "rules":
+            result |= {f"{key}.{i}": rule for i, rule in enumerate(value, start=1)}
         elif isinstance(value, (list, tuple)):
-            yield f"{key}: {' '.join(map(str, value))}"
+            result[key] = " ".join(map(str, value))
         else:
-            yield f"{key}: {value}"
+            result[key] = str(value)
+    return result
 
 
 def machine() -> dict[str, Any]:

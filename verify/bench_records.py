@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from instances import InputError, Result, Status
 
-from .bench_protocol import comment_lines
+from .bench_protocol import flat
 from .bench_stats import Time
 
 
@@ -133,7 +133,7 @@ def to_csv(records: Iterable[Record], protocol: Mapping[str, Any]) -> str:
 def csv_text(rows: Iterable[Sequence[Any]], protocol: Mapping[str, Any]) -> str:
     """Return rows as CSV under comment lines that hold the protocol; None becomes empty."""
     text = io.StringIO()
-    text.writelines(f"# {line}\n" for line in comment_lines(protocol))
+    text.writelines(f"# {key}: {value}\n" for key, value in flat(protocol).items())
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
         writer.writerow(["" if v is None else str(v).replace("#", "no.") for v in row])
@@ -157,6 +157,16 @@ def read_csv(path: Path) -> list[Record]:
     if not rows or tuple(rows[0]) != COLUMNS:
         raise InputError(f"{path}: is not a CSV file of verify.bench")
     return [_record(path, number, row) for number, row in enumerate(rows[1:], start=1)]
+
+
+def read_protocol(path: Path) -> dict[str, str]:
+    """Return the protocol above a CSV file's rows, flat as it was written."""
+    pairs = (
+        line.removeprefix("# ").partition(": ")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("# ")
+    )
+    return {key: value for key, _, value in pairs}
 
 
 def _record(path: Path, number: int, row: list[str]) -> Record:

@@ -14,9 +14,9 @@ from rich.text import Text
 from instances.commandline import Exit
 
 from .bench_cases import Case
-from .bench_compare import changed_objectives, changes_table, compare
-from .bench_protocol import Protocol, cores
-from .bench_records import COMPLETE, Outcome, Record
+from .bench_compare import changed_objectives, changes_table, compare, protocol_changes
+from .bench_protocol import Protocol, cores, flat
+from .bench_records import COMPLETE, Outcome, Record, read_protocol
 from .bench_session import Findings
 from .bench_stats import seconds_text
 from .bench_summary import Scaling, Summary, scaling
@@ -37,11 +37,13 @@ def show(findings: Findings, console: Console, old: Path | None = None) -> None:
     if old is not None:
         changes = compare(session.old, records, session.protocol.shift_s)
         console.print(changes_table(changes, old.name))
+        then, now = read_protocol(old), flat(session.to_dict())
+        _say(console, protocol_changes(then, now), "yellow")
         _say(console, changed_objectives(session.old, records), "yellow")
     _say(console, notable_lines(records), "yellow")
     _say(console, busy_lines(records, session.protocol), "yellow")
     style = "green" if findings.exit_code == Exit.HELD else "red"
-    _say(console, [verdict(records)], style)
+    _say(console, [verdict(findings)], style)
 
 
 def _say(console: Console, lines: Iterable[str], style: str | None = None) -> None:
@@ -155,12 +157,30 @@ def parts_table(summaries: Sequence[Summary]) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        title="where it goes (medians of the complete runs, as the solver reports)",
+        title="where it goes (medians of the complete runs; start to nodes as the solver reports)",
     )
-    for name in ("family", "K", "line", "start", "build", "solve", "certify", "nodes", "peak MB"):
+    for name in (
+        "family",
+        "K",
+        "line",
+        "CPU",
+        "start",
+        "build",
+        "solve",
+        "certify",
+        "nodes",
+        "peak MB",
+    ):
         _add_column(table, name)
-    for summary, place in zip(summaries, _places(summaries), strict=True):
-        parts = (summary.start_s, summary.build_s, summary.solve_s, summary.certify_s)
+    known = [summary for summary in summaries if summary.cpu_s is not None]
+    for summary, place in zip(known, _places(known), strict=True):
+        parts = (
+            summary.cpu_s,
+            summary.start_s,
+            summary.build_s,
+            summary.solve_s,
+            summary.certify_s,
+        )
         table.add_row(
             *place,
             summary.line,
@@ -186,8 +206,9 @@ def scaling_lines(lines: Sequence[Scaling]) -> Iterator[str]:
             yield f"{line.line}: median time ~ K^{exponent}{error} ({sizes})"
 
 
-def verdict(records: Sequence[Record]) -> str:
+def verdict(findings: Findings) -> str:
     """Return one line that says whether all answers are consistent."""
+    records = findings.records
     counts = Counter(record.outcome for record in records)
     solved = sum(counts[outcome] for outcome in COMPLETE)
     others = ", ".join(
@@ -197,6 +218,8 @@ def verdict(records: Sequence[Record]) -> str:
     runs = f"{len(records)} runs, {solved} solved{rest}"
     if counts[Outcome.WRONG]:
         return f"FAIL: {counts[Outcome.WRONG]} wrong; {runs}"
+    if findings.interrupted:
+        return f"INTERRUPTED: no answer so far contradicts another or the judge; {runs}"
     if not solved:
         return f"UNDECIDED: nothing solved; {runs}"
     return f"PASS: no answer contradicts another or the judge; {runs}"

@@ -31,8 +31,9 @@ class Summary:
     ratio : Time or None
         The reference's median over this line's median: how many times faster this line is; a
         lower end if the reference's is censored; None if nothing can be said.
-    start_s, build_s, solve_s, certify_s : float or None
-        Medians over the complete runs that report them.
+    cpu_s, start_s, build_s, solve_s, certify_s : float or None
+        Processor time and the parts of the run time: medians over the complete runs that report
+        them.
     nodes : float or None
         Median over the complete runs that report them.
     peak_mb : float or None
@@ -50,6 +51,7 @@ class Summary:
     longest: Time
     par2_s: float
     ratio: Time | None
+    cpu_s: float | None
     start_s: float | None
     build_s: float | None
     solve_s: float | None
@@ -108,6 +110,7 @@ def _summary(
         longest=stats.longest(times),
         par2_s=stats.par2(times, group[0].time_limit_s),
         ratio=None if reference is None else stats.speedup(reference, middle),
+        cpu_s=_median(record.cpu_s for record in done),
         start_s=_median(record.start_s for record in done),
         build_s=_median(record.build_s for record in done),
         solve_s=_median(record.solve_s for record in done),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 
-import heuristics
 from instances import Instance, Result, Schedule
 
 SMALL = 9
@@ -31,8 +30,7 @@ def greedy(instance: Instance, time_limit: float) -> Result:
 
 def counting(instance: Instance, time_limit: float) -> Result:
     """Report one more user than the schedule serves."""
-    found = heuristics.solve(instance)
-    return found.model_copy(update={"objective": (found.objective or 0) + 1, "bound": None})
+    return _claim(Schedule(z=0.0)).model_copy(update={"objective": 1, "bound": 1})
 
 
 def hanging(instance: Instance, time_limit: float) -> Schedule:

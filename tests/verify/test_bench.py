@@ -13,15 +13,18 @@ from pathlib import Path
 import pytest
 
 from instances import InputError, Result, Schedule, generate, save
+from instances.commandline import Exit
+from verify import bench_files
 from verify.bench import command
 from verify.bench_cases import Case, from_files, generated, integers, select, spread
 from verify.bench_check import cross_check, faults
-from verify.bench_compare import changed_objectives, compare, evidence
+from verify.bench_compare import changed_objectives, compare, evidence, protocol_changes
 from verify.bench_lines import Line, cross, find, parse
 from verify.bench_plots import plot_profile, plot_scaling
-from verify.bench_protocol import Protocol
-from verify.bench_records import Outcome, Record, outcome_of, read_csv, to_csv
+from verify.bench_protocol import Protocol, flat
+from verify.bench_records import Outcome, Record, outcome_of, read_csv, read_protocol, to_csv
 from verify.bench_runs import Probe, probe, run, settle
+from verify.bench_session import Findings, Session
 from verify.bench_stats import (
     Time,
     fit_exponent,
@@ -355,6 +358,16 @@ def test_changed_objectives_are_named_and_count_as_evidence() -> None:
     assert cross_check(old, evidence(new, old))[0].outcome is Outcome.SOLVED
 
 
+def test_compare_says_what_was_measured_differently(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    asked = {"seeds": [1, 2], "rules": ["a: b"], "machine": {"cpu": "old one: 2 GHz"}}
+    path.write_text(to_csv([record()], asked))
+    now = flat({**asked, "seeds": [3], "machine": {"cpu": "new one"}})
+    assert list(protocol_changes(read_protocol(path), now)) == [
+        "measured differently: machine.cpu: old one: 2 GHz -> new one"
+    ]
+
+
 # Summaries and pictures
 
 
@@ -392,6 +405,20 @@ def test_pictures_return_their_axes() -> None:
         "b: K^(2.0 ± 0.0)",
     ]
     assert axes[0].get_xscale() == axes[1].get_yscale() == "log"
+
+
+def test_files_without_matplotlib_and_without_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session([Line("a")], generated(["ties"], [4], [2]), Protocol())
+    assert Findings(session, []).exit_code == Exit.UNDECIDED
+    monkeypatch.setattr("verify.bench_files.has_matplotlib", lambda: False)
+    assert not bench_files.save(tmp_path, Findings(session, [], interrupted=True))
+    names = {"runs.csv", "summary.csv", "profile.csv", "scaling.csv", "bench.json"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    monkeypatch.setattr("verify.bench_plots.has_matplotlib", lambda: False)
+    with pytest.raises(InputError, match=r"pip install 'balance-toolkit\[plot\]'"):
+        plot_profile(profile([]))
 
 
 # Runs in processes of their own
