@@ -10,7 +10,6 @@ last user is its L2: Algorithm 1 needs no loop over L2.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from instances.costs import CostTables
 
@@ -29,12 +28,13 @@ from .batch import (
     Batch,
     Limits,
     assemble,
+    inner,
     limits,
     sorted_users,
 )
 
 
-@njit(cache=True)
+@inner
 def ad_batch(tables: CostTables, padded: bool) -> Batch:
     """Return the users that AD may serve, sorted for the search.
 
@@ -58,7 +58,7 @@ def ad_batch(tables: CostTables, padded: bool) -> Batch:
     return assemble(user, costs, values, meaning, tables.kv_ad, tables.ad_step, padded)
 
 
-@njit(cache=True)
+@inner
 def ad_limits(tables: CostTables, batch: Batch, z_index: int, lam_index: int) -> Limits:
     """Return an AD batch's limits at one grid point."""
     whole, room = tables.z_denominator, tables.ad_room[z_index, lam_index]

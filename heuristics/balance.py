@@ -21,7 +21,7 @@ from instances.assignment import Assignment
 from instances.costs import Integers
 
 from .ad import ad_batch
-from .batch import Batch, limits, stable_order, without
+from .batch import Batch, copy, inner, limits, stable_order, without
 from .counts import grid_counts, mark_alone
 from .sd import sd_batch
 from .search import POINT, STOP, first_tuple, most_users, users_of
@@ -35,7 +35,7 @@ class Grid(NamedTuple):
     room: Integers
 
 
-@njit(cache=True)
+@inner
 def _flipped(grid: Integers) -> Integers:
     """Return a (nz, nl) array with both axes reversed."""
     flipped, rows, columns = np.empty_like(grid), grid.shape[0], grid.shape[1]
@@ -45,7 +45,7 @@ def _flipped(grid: Integers) -> Integers:
     return flipped
 
 
-@njit(cache=True)
+@inner
 def _lower_to_servable(
     ad_users: Batch, sd_users: Batch, ad_grid: Grid, sd_grid: Grid, users: int, sums: Integers
 ) -> None:
@@ -61,7 +61,7 @@ def _lower_to_servable(
             sums[i, j] = min(sums[i, j], servable)
 
 
-@njit(cache=True)
+@inner
 def _settle(batch: Batch, grid: Grid, counts: Integers, points: Integers, i: int, j: int) -> None:
     """Make the tuple at a grid point the first one, as the printed order has it.
 
@@ -73,12 +73,12 @@ def _settle(batch: Batch, grid: Grid, counts: Integers, points: Integers, i: int
         for b in range(j, counts.shape[1]):
             known = points[a, b, STOP] > 0 and counts[a, b] == count
             if known and len(users_of(batch, limit, points[a, b])) == count:
-                points[i, j] = points[a, b]
+                copy(points[a, b], points[i, j])
                 return
     first_tuple(batch, limit, count, points[i, j])
 
 
-@njit(cache=True)
+@inner
 def _search_grid(
     ad_users: Batch, sd_users: Batch, ad_grid: Grid, sd_grid: Grid, modes: NDArray[np.int8]
 ) -> int:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from instances.costs import Integers
 
-from .batch import Batch, Limits, limits
+from .batch import Batch, Limits, copy, inner, limits
 from .search import fits, most_users
 
 
-@njit(cache=True)
+@inner
 def bisection_order(count: int) -> Integers:
     """Return 0 ... count - 1: both ends first, then the middle of each gap."""
     order, at = np.empty(count, np.int64), 0
@@ -32,7 +31,7 @@ def bisection_order(count: int) -> Integers:
     return order
 
 
-@njit(cache=True)
+@inner
 def grid_counts(
     batch: Batch, shares: Integers, whole: int, rooms: Integers, points: Integers
 ) -> Integers:
@@ -68,11 +67,11 @@ def grid_counts(
                 for b in range(j, splits):
                     if found > lower[a, b]:
                         lower[a, b] = found
-                        points[a, b] = point
+                        copy(point, points[a, b])
     return lower
 
 
-@njit(cache=True)
+@inner
 def mark_alone(batch: Batch, limit: Limits, marks: NDArray[np.bool_]) -> int:
     """Mark the users that meet the limits as the only ones; return how many were not yet marked."""
     chosen, count = np.empty(1, np.int64), 0

@@ -10,7 +10,6 @@ users admitted by its thresholds (L3, L4, t2, u2), and the prefix's last user is
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from instances.costs import CostTables
 
@@ -34,12 +33,13 @@ from .batch import (
     Batch,
     Limits,
     assemble,
+    inner,
     limits,
     sorted_users,
 )
 
 
-@njit(cache=True)
+@inner
 def sd_batch(tables: CostTables, padded: bool) -> Batch:
     """Return the users that SD may serve, sorted for the search.
 
@@ -68,7 +68,7 @@ def sd_batch(tables: CostTables, padded: bool) -> Batch:
     return assemble(user, costs, values, meaning, tables.kv_sd, tables.sd_step, False)
 
 
-@njit(cache=True)
+@inner
 def sd_limits(tables: CostTables, batch: Batch, z_index: int, lam_index: int) -> Limits:
     """Return an SD batch's limits at one grid point."""
     whole, room = tables.z_denominator, tables.sd_room[z_index, lam_index]

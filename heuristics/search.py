@@ -19,7 +19,6 @@ instance's order. `first_tuple` finds it by optimising one threshold after the o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from instances.costs import Integers
 
@@ -43,7 +42,9 @@ from .batch import (
     UPLOADS,
     Batch,
     Limits,
+    copy,
     in_time,
+    inner,
 )
 
 #: A point holds the four thresholds; the position of its prefix's last user, the stand-in for L2
@@ -57,7 +58,7 @@ LOOPS = (INPUT, ACCEPT, LAST, DEADLINE, UPLOAD)
 COUNT = -1
 
 
-@njit(cache=True)
+@inner
 def prefix(
     batch: Batch, limit: Limits, low: Integers, high: Integers, stop: int, chosen: Integers
 ) -> int:
@@ -98,17 +99,17 @@ def prefix(
     return count
 
 
-@njit(cache=True)
+@inner
 def _own_levels(batch: Batch, chosen: Integers, count: int, own: Integers) -> None:
     """Write the thresholds that a set of users implies, and its last position."""
-    own[:LAST] = 0
-    for i in range(count):
-        for threshold in range(LAST):
+    for threshold in range(LAST):
+        own[threshold] = 0
+        for i in range(count):
             own[threshold] = max(own[threshold], batch.ranks[chosen[i], threshold])
     own[LAST] = chosen[count - 1]
 
 
-@njit(cache=True)
+@inner
 def fits(batch: Batch, limit: Limits, chosen: Integers, count: int, own: Integers) -> bool:
     """Return whether a set of users fits its own thresholds."""
     levels, costs = batch.levels, batch.costs
@@ -133,7 +134,7 @@ def fits(batch: Batch, limit: Limits, chosen: Integers, count: int, own: Integer
     return bool(memory <= limit.room)
 
 
-@njit(cache=True)
+@inner
 def _costliest_gap(batch: Batch, limit: Limits, low: Integers, own: Integers, count: int) -> int:
     """Return the threshold whose charged end lies furthest (in time) from the prefix's own level.
 
@@ -170,7 +171,7 @@ def _costliest_gap(batch: Batch, limit: Limits, low: Integers, own: Integers, co
     return best
 
 
-@njit(cache=True)
+@inner
 def _group_start(batch: Batch, position: int) -> int:
     """Return the first position with the same length."""
     costs = batch.costs
@@ -179,7 +180,7 @@ def _group_start(batch: Batch, position: int) -> int:
     return position
 
 
-@njit(cache=True)
+@inner
 def _group_end(batch: Batch, position: int) -> int:
     """Return the position behind the last one with the same length."""
     costs = batch.costs
@@ -189,7 +190,7 @@ def _group_end(batch: Batch, position: int) -> int:
     return end
 
 
-@njit(cache=True)
+@inner
 def search(
     batch: Batch,
     limit: Limits,
@@ -223,7 +224,9 @@ def search(
     depth = np.sum(high - low) + 2
     boxes, promise = np.empty((depth, 8), np.int64), np.empty(depth, np.int64)
     own, chosen = np.zeros(POINT, np.int64), np.empty(len(batch.user), np.int64)
-    boxes[0, :4], boxes[0, 4:], promise[0] = low, high, len(batch.user)
+    copy(low, boxes[0, :4])
+    copy(high, boxes[0, 4:])
+    promise[0] = len(batch.user)
     first, last = np.copy(low), np.copy(high)  # bounds that the goal tightens on the way
     top, best = 1, 0
     while top and target <= enough:
@@ -248,7 +251,7 @@ def search(
                 served = prefix(batch, limit, own, own, stop, chosen)
         if served >= target:
             best = served
-            point[:] = own
+            copy(own, point)
             point[LAST] = chosen[served - 1]
             if goal == COUNT:
                 target = served + 1
@@ -265,14 +268,15 @@ def search(
                 top += 1
                 continue
         middle = (low[split] + own[split] - 1) // 2
-        boxes[top + 1], promise[top], promise[top + 1] = boxes[top], count, count
+        copy(boxes[top], boxes[top + 1])
+        promise[top] = promise[top + 1] = count
         boxes[top, split] = middle + 1
         boxes[top + 1, 4 + split] = middle
         top += 2
     return best
 
 
-@njit(cache=True)
+@inner
 def most_users(batch: Batch, limit: Limits, target: int, enough: int, point: Integers) -> int:
     """Return the most users the mode can serve within its limits; 0 where that is below `target`.
 
@@ -294,7 +298,7 @@ def most_users(batch: Batch, limit: Limits, target: int, enough: int, point: Int
     return int(search(batch, limit, low, high, users, target, enough, COUNT, point))
 
 
-@njit(cache=True)
+@inner
 def first_tuple(batch: Batch, limit: Limits, count: int, point: Integers) -> None:
     """Move `point` to the first tuple of the printed order that serves `count` users.
 
@@ -324,7 +328,7 @@ def first_tuple(batch: Batch, limit: Limits, count: int, point: Integers) -> Non
     point[STOP] = stop
 
 
-@njit(cache=True)
+@inner
 def users_of(batch: Batch, limit: Limits, point: Integers) -> Integers:
     """Return the users (positions in the instance) that a first tuple serves."""
     users = np.empty(len(batch.user), np.int64)
@@ -334,7 +338,7 @@ def users_of(batch: Batch, limit: Limits, point: Integers) -> Integers:
     return users[:count].copy()
 
 
-@njit(cache=True)
+@inner
 def best_users(batch: Batch, limit: Limits) -> Integers:
     """Return the users of the mode's optimum, by the printed order's best tuple."""
     point = np.zeros(POINT, np.int64)
