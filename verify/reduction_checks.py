@@ -14,6 +14,7 @@ from instances.partition import equal_cardinality_partition
 
 from .reduction_hardness import check_partition, draw_integers
 from .reduction_mapping import MappingCheck
+from .reduction_sharp import sharpened
 
 #: What is checked, and how a report calls it. Faults carry these names.
 CHECKS = {
@@ -102,16 +103,22 @@ class Reduction:
 
 
 def draw_mapping(seed: int) -> tuple[Instance, list[tuple[float, float | None]]]:
-    """Return the instance that a seed draws, and the points (z, λ) to look at: of P1 and of P3."""
+    """Return the instance that a seed draws, and the points (z, λ) to look at: of P1 and of P3.
+
+    Every other one is sharpened for one of the points, the others stay as their family made them.
+    """
     rng = random.Random(f"mapping {seed}")
     users = rng.choice(SIZES)
     families = [name for name in FAMILIES if find(name).fewest <= users]
     instance = generate(rng.choice(families), users=users, seed=seed)
-    points = [
-        (rng.choice(instance.z_grid), None),
-        (rng.choice(instance.z_grid), rng.choice(instance.lambda_grid)),
-    ]
-    return instance, points
+    if rng.random() < 0.5:
+        points = [
+            (rng.choice(instance.z_grid), None),
+            (rng.choice(instance.z_grid), rng.choice(instance.lambda_grid)),
+        ]
+        return instance, points
+    z, lam = rng.choice(instance.z_grid[1:-1]), rng.choice(instance.lambda_grid[1:-1])
+    return sharpened(instance, z, rng.choice([None, lam]), rng), [(z, None), (z, lam)]
 
 
 def draw_hardness(seed: int) -> list[int]:
