@@ -53,8 +53,9 @@ class Outcome:
     families : dict of str to Tally
         In the order of their names.
     total : Tally
-    violations, troubles : list of Failure
-        The first of them: broken claims; crashes, time-outs and open optima.
+    violations, troubles, skipped : list of Failure
+        The first of them: broken claims; crashes, time-outs and open optima;
+        refused instances.
     solvers : set of str
         Exact solvers at work, with versions.
     seconds : float
