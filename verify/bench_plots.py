@@ -58,7 +58,7 @@ def plot_profile(profile: Profile, ax: Axes | None = None, unproven: Collection[
     ax.set_xlabel("τ: time relative to the fastest line on the instance")
     ax.set_ylabel(f"share of {profile.instances} instances solved within τ")
     _finish(ax, "Performance profile", unproven)
-    ax.legend(loc="lower right", framealpha=0.9)
+    _legend(ax, loc="lower right", framealpha=0.9)
     return ax
 
 
@@ -96,7 +96,7 @@ def plot_scaling(
     ax.set_xlabel("users K")
     ax.set_ylabel("run time in seconds")
     _finish(ax, "Run time: every run, medians, power law", unproven)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    _legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     return ax
 
 
@@ -167,6 +167,11 @@ def _finish(ax: Axes, title: str, unproven: Collection[str]) -> None:
     ax.grid(True, which="major", color="0.9", lw=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def _legend(ax: Axes, **look: Any) -> None:
+    if ax.get_legend_handles_labels()[0]:  # matplotlib warns where nothing was measured
+        ax.legend(**look)
 
 
 def save_pictures(
