@@ -72,8 +72,8 @@ class HighsModel:
         most = rows.most_served
         if most < at_least:
             return PointAnswer(None, most)
-        solver = _new_solver(limits)
-        solver.passModel(_model(scale(rows.with_cutoff(at_least), self._relaxed)))
+        solver = new_solver(limits)
+        solver.passModel(highs_model(scale(rows.with_cutoff(at_least), self._relaxed)))
         _run(solver)
         status = solver.getModelStatus()
         if status in _IMPOSSIBLE:
@@ -110,10 +110,11 @@ def _stdout_to_null() -> Iterator[None]:
         os.close(null)
 
 
-def _new_solver(limits: Limits) -> Any:
+def new_solver(limits: Limits) -> Any:
+    """Return a silent HiGHS on one thread with our gaps and these limits."""
     _greeted()
     solver = highspy.Highs()
-    options = {
+    options: dict[str, Any] = {
         "output_flag": False,
         "threads": 1,
         "random_seed": limits.seed % 2**31,
@@ -133,7 +134,8 @@ def _new_solver(limits: Limits) -> Any:
     return solver
 
 
-def _model(rows: ScaledRows) -> Any:
+def highs_model(rows: ScaledRows) -> Any:
+    """Return scaled rows as a model of HiGHS."""
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = len(rows.upper), len(rows.upper_limit)
     model.sense_ = highspy.ObjSense.kMaximize
