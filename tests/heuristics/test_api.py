@@ -1,0 +1,134 @@
+"""`heuristics.solve`: every algorithm, what it fixes, what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import heuristics
+from instances import Instance, Schedule, Status, load
+from instances.feasible import is_feasible
+from tests.heuristics.samples import drawn, instance, tight_half, trap, user
+
+
+def everyone_in_ad(problem: Instance) -> Schedule:
+    """An algorithm of a user's own."""
+    return Schedule(z=1.0, ad=tuple(person.id for person in problem.users))
+
+
+def a_list(problem: Instance) -> list[str]:
+    return [person.id for person in problem.users]
+
+
+@pytest.mark.parametrize("algorithm", heuristics.algorithms())
+def test_every_algorithm_is_feasible_and_counts_what_it_serves(algorithm: str) -> None:
+    for seed in range(0, 60, 4):
+        problem = drawn(seed, 5)
+        result = heuristics.solve(problem, algorithm)
+        assert result.schedule is not None
+        assert result.objective == result.schedule.served
+        assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
+        assert is_feasible(problem, result.schedule, "P2")
+        assert result.solver == f"heuristics.{algorithm}"
+
+
+def test_one_mode_alone_serves_no_more_than_both() -> None:
+    gains = 0
+    for seed in range(0, 80, 2):
+        problem = drawn(seed, 6)
+        both, ad, sd = (
+            heuristics.solve(problem, name).objective or 0
+            for name in ("balance", "ad-only", "sd-only")
+        )
+        assert both >= max(ad, sd)
+        gains += both - max(ad, sd)
+    assert gains > 0
+
+
+def test_baselines_keep_to_their_modes_and_shares() -> None:
+    problem = trap().model_copy(update={"z_grid": (0, 0.3, 1), "lambda_grid": (0, 0.2, 1)})
+    schedules = {
+        name: heuristics.solve(problem, name).schedule or Schedule(z=0.1)
+        for name in heuristics.algorithms()
+    }
+    assert not schedules["ad-only"].sd
+    assert (schedules["ad-only"].z, schedules["ad-only"].lam) == (1, 1)
+    assert not schedules["sd-only"].ad
+    assert (schedules["sd-only"].z, schedules["sd-only"].lam) == (0, 0)
+    assert schedules["ecra"].z == 0.5
+    assert schedules["ema"].lam == 0.5
+    assert (schedules["ecrma"].z, schedules["ecrma"].lam) == (0.5, 0.5)
+
+
+def test_single_modes_serve_what_fits_them() -> None:
+    # Short in time for AD (10.5 s for 10 passes), N = 5 for SD; long ones only fit AD.
+    assert heuristics.solve(tight_half(2), "ad-only").objective == 2
+    assert heuristics.solve(tight_half(3), "sd-only").objective == 3
+
+
+def test_fixed_shares_are_kept() -> None:
+    result = heuristics.solve(trap(), z=0.5, lam=0.99)
+    assert result.schedule is not None
+    assert (result.schedule.z, result.schedule.lam) == (0.5, 0.99)
+    assert result.problem == "P3"
+    assert heuristics.solve(trap(), z=0.5).problem == "P2"
+
+
+def test_optimal_only_where_everybody_who_fits_is_served() -> None:
+    hopeless = user("late", deadline_s=0.1)
+    easy = heuristics.solve(instance([user("a"), hopeless]))
+    assert (easy.status, easy.objective, easy.bound) == (Status.OPTIMAL, 1, 1)
+    half = heuristics.solve(tight_half(2))
+    assert (half.status, half.objective, half.bound) == (Status.FEASIBLE, 2, None)
+
+
+def test_padded_memory_is_the_printed_accounting() -> None:
+    for algorithm in ("balance", "printed"):
+        assert heuristics.solve(trap(), algorithm).objective == 10
+        assert heuristics.solve(trap(), algorithm, memory="padded").objective == 4
+
+
+def test_the_shared_counterexample(shared_data: Path) -> None:
+    problem = load(shared_data / "e1_counterexample.json")
+    assert heuristics.solve(problem).objective == 10
+    assert heuristics.solve(problem, memory="padded").objective == 4
+
+
+def test_printed_sd_memory_can_break_the_room() -> None:
+    # E2: one token an answer, so N = 1; eq. (16) charges 4 B more than eq. (31) per user.
+    users = [user("a"), user("b")]
+    room = 2 * (4 * (1 + 1) + 4 * (1 + 1 + 1))
+    problem = instance(users, memory_bytes=24 + room - 1)
+    exact, padded = (
+        heuristics.solve(problem, "sd-only", z=0.0, memory=memory) for memory in ("exact", "padded")
+    )
+    assert (exact.objective, exact.status) == (1, Status.FEASIBLE)
+    assert (padded.objective, padded.status) == (2, Status.VIOLATED)
+
+
+def test_an_algorithm_of_your_own() -> None:
+    problem = instance([user("a"), user("b", deadline_s=0.5)])
+    result = heuristics.solve(problem, f"{__name__}:everyone_in_ad")
+    assert (result.objective, result.status) == (2, Status.VIOLATED)
+    fine = heuristics.solve(instance([user("a")]), f"{__name__}:everyone_in_ad")
+    assert (fine.objective, fine.status, fine.problem) == (1, Status.OPTIMAL, "P1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"algorithm": "simplex"}, "choose from balance"),
+        ({"algorithm": "no_such_module:f"}, "cannot be loaded"),
+        ({"algorithm": f"{__name__}:a_list"}, "must return an instances.Schedule"),
+        ({"algorithm": f"{__name__}:everyone_in_ad", "z": 0.5}, "takes no z"),
+        ({"algorithm": "ecra", "z": 0.5}, "fixes z"),
+        ({"algorithm": "ema", "lam": 0.5}, "fixes lam"),
+        ({"z": 0.3}, "z = 0.3 is not in the instance's grid"),
+        ({"lam": 0.3}, "lambda = 0.3 is not in the instance's grid"),
+        ({"memory": "rounded"}, "choose from exact, padded"),
+    ],
+)
+def test_refusals(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        heuristics.solve(trap(), **arguments)  # type: ignore[arg-type]
