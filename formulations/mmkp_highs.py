@@ -10,13 +10,24 @@ import numpy as np
 
 from instances.mmkp import MMKP
 
+from . import interruptible
 from .grid import Limits as SolverLimits
-from .highs import _ENDINGS, _IMPOSSIBLE, _new_solver, _run
+from .highs import new_solver
 from .mmkp_relaxation import Choice, relaxed, with_slack
 from .mmkp_solvers import Limits, Optimum, round_down
 
 #: Rows sum to less than this, so that an integrality tolerance of 1e-6 never hides half a unit.
 LARGEST_SUM = 2**18
+
+_STATUS = highspy.HighsModelStatus
+#: Statuses after which solution and bound mean something, and why the run ended.
+_ENDINGS: dict[Any, str | None] = {
+    _STATUS.kOptimal: None,
+    _STATUS.kTimeLimit: "time_limit",
+    _STATUS.kInterrupt: "interrupt",
+}
+#: Statuses that prove that nothing is feasible (every column is bounded).
+_IMPOSSIBLE = (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
 
 
 class HighsEngine:
@@ -37,10 +48,11 @@ class HighsEngine:
 
     def maximise(self, limits: Limits) -> Optimum:
         """Maximise the profit."""
-        solver = _new_solver(SolverLimits(limits.time_limit, None, limits.seed))
+        solver = new_solver(SolverLimits(limits.time_limit, None, limits.seed))
+        solver.setOptionValue("presolve", "choose")  # safe here: no row comes near its tolerance
         columns = _columns(self._problem)
         solver.passModel(_model(self._problem, columns, self._cuts, integer=True))
-        _run(solver)
+        interruptible.run(solver.run, solver.cancelSolve)
         status, info = solver.getModelStatus(), solver.getInfo()
         if status in _IMPOSSIBLE:
             return Optimum(None, None)
@@ -65,10 +77,10 @@ def lp_duals(problem: MMKP) -> list[float]:
     columns = _columns(problem)
     if not columns or not problem.capacities:
         return [0.0] * len(problem.capacities)
-    solver = _new_solver(SolverLimits(None, None, 0))
+    solver = new_solver(SolverLimits(None, None, 0))
     solver.passModel(_model(problem, columns, [], integer=False, unit_rows=True))
-    _run(solver)
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    interruptible.run(solver.run, solver.cancelSolve)
+    if solver.getModelStatus() != _STATUS.kOptimal:
         return [0.0] * len(problem.capacities)
     duals = solver.getSolution().row_dual[len(problem.classes) :]
     return [

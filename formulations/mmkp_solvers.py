@@ -123,7 +123,7 @@ def _highs(problem: MMKP, time_limit: float | None, seed: int) -> Progress:
 
 
 def _pyomo(problem: MMKP, time_limit: float | None, seed: int) -> Progress:
-    from .mmkp_models import PyomoEngine
+    from .mmkp_pyomo import PyomoEngine
 
     return _with_cuts(problem, PyomoEngine(problem), time_limit, seed)
 
