@@ -15,9 +15,9 @@ from typing import Any
 
 from instances import CostTables, Instance, Problem, Schedule, build_tables
 from instances.assignment import Assignment, fits
+from instances.feasible import is_feasible
 
 from .backend import Answer, Backend, Request
-from .feasible import is_feasible
 
 
 @dataclass(frozen=True)

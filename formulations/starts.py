@@ -8,9 +8,9 @@ import numpy as np
 
 from instances import CostTables, Instance, Problem, Result, Schedule, build_tables
 from instances.assignment import AD, SD, Assignment, fits, to_assignment
+from instances.feasible import is_feasible
 
 from .backend import Request
-from .feasible import is_feasible
 
 
 def given_start(

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
 
-from .model import Instance, User
+from .model import Instance, Transformer, User
 from .numbers import exact
 from .workload import (
     decode_flops,
@@ -55,6 +57,35 @@ def sd_prefix(iteration: int, longest_input: int, most_accepted: Fraction) -> Fr
     return longest_input + (iteration - 2) * (most_accepted + 1) + most_accepted
 
 
+@lru_cache(maxsize=16)  # a schedule is rechecked several times on its way to a report
+def _decode_steps(model: Transformer, prefix: int, steps: int) -> tuple[int, ...]:
+    """FLOP of the first 0, 1, ..., `steps` decode steps after a prefix."""
+    flops = (int(decode_flops(model, prefix, step)) for step in range(1, steps + 1))
+    return tuple(accumulate(flops, initial=0))
+
+
+@lru_cache(maxsize=16)
+def _sd_steps(
+    llm: Transformer,
+    slm: Transformer,
+    alphas: tuple[float, float],
+    drafts: int,
+    longest_input: int,
+    most_accepted: Fraction,
+    iterations: int,
+) -> tuple[Fraction, ...]:
+    """Whole-GPU seconds of the first 0, 1, ..., `iterations` draft-verify iterations."""
+    alpha_llm, alpha_slm = (exact(alpha) for alpha in alphas)
+    work = [Fraction(0)]
+    for n in range(1, iterations + 1):
+        prefix = sd_prefix(n, longest_input, most_accepted)
+        verified, drafted = (drafts, drafts - 1) if n == 1 else (drafts + 1, drafts)
+        draft = sum(decode_flops(slm, prefix, step) for step in range(1, drafted + 1))
+        verify = verify_flops(llm, prefix, verified)
+        work.append(work[-1] + alpha_llm * verify + alpha_slm * draft)
+    return tuple(work)
+
+
 def ad_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
     """Seconds from the start until the AD batch is decoded, t_ad.
 
@@ -71,9 +102,7 @@ def ad_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
     hardware = instance.hardware
     longest_input = max(user.input_tokens for user in users)
     longest_output = max(user.output_tokens for user in users)
-    decoded = [0]  # decoded[s]: FLOP of the first s decode steps
-    for step in range(1, longest_output):
-        decoded.append(decoded[-1] + int(decode_flops(instance.llm, longest_input, step)))
+    decoded = _decode_steps(instance.llm, longest_input, longest_output - 1)
     prefill = prefill_flops(instance.llm, longest_input)
     flops = sum(prefill + decoded[user.output_tokens - 1] for user in users)
     return (
@@ -99,19 +128,20 @@ def sd_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
         Compute share of the AD mode, < 1.
     """
     hardware, drafts = instance.hardware, instance.draft_length
-    alpha_llm, alpha_slm = exact(hardware.alpha_llm), exact(hardware.alpha_slm)
     longest_input = max(user.input_tokens for user in users)
     most_accepted = max(accepted_drafts(user, drafts) for user in users)
     iterations = [sd_iterations(user, drafts) for user in users]
-    work = [Fraction(0)]  # work[n]: seconds on the whole GPU of the first n iterations
-    for n in range(1, max(iterations) + 1):
-        prefix = sd_prefix(n, longest_input, most_accepted)
-        verified, drafted = (drafts, drafts - 1) if n == 1 else (drafts + 1, drafts)
-        draft = sum(decode_flops(instance.slm, prefix, step) for step in range(1, drafted + 1))
-        verify = verify_flops(instance.llm, prefix, verified)
-        work.append(work[-1] + alpha_llm * verify + alpha_slm * draft)
-    prefill = alpha_llm * prefill_flops(instance.llm, longest_input)
-    prefill += alpha_slm * prefill_flops(instance.slm, longest_input)
+    work = _sd_steps(
+        instance.llm,
+        instance.slm,
+        (hardware.alpha_llm, hardware.alpha_slm),
+        drafts,
+        longest_input,
+        most_accepted,
+        max(iterations),
+    )
+    prefill = exact(hardware.alpha_llm) * prefill_flops(instance.llm, longest_input)
+    prefill += exact(hardware.alpha_slm) * prefill_flops(instance.slm, longest_input)
     total = sum(prefill + work[n] for n in iterations)
     return (
         max(upload_time(instance, user) for user in users)

@@ -13,8 +13,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from .numbers import exact
 
-#: Largest token count and layer size accepted: far above any model, small enough for exact tables.
+#: Largest layer size accepted: far above any model.
 LARGEST_COUNT = 10**9
+#: Most tokens accepted: above any context, and few enough to recount a schedule step by step.
+MOST_TOKENS = 10**7
 #: Grid values carry at most this many decimals, so that shares are small fractions.
 GRID_DECIMALS = 9
 
@@ -34,6 +36,7 @@ def _tuple(value: Any) -> Any:
 
 
 Count = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=LARGEST_COUNT)]
+Tokens = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_TOKENS)]
 Bytes = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**50)]
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
@@ -123,7 +126,7 @@ class User(_Frozen):
     id : str
         Unique within an instance.
     input_tokens, output_tokens : int
-        Prompt and answer lengths, L^I and L^O, in tokens.
+        Prompt and answer lengths, L^I and L^O, in tokens; at most 10^7.
     deadline_s : float
         Latency requirement T in seconds, from the start of the upload to the end of the download.
     acceptance_rate : float
@@ -135,8 +138,8 @@ class User(_Frozen):
     """
 
     id: Annotated[str, Field(min_length=1)]
-    input_tokens: Count
-    output_tokens: Count
+    input_tokens: Tokens
+    output_tokens: Tokens
     deadline_s: Positive
     acceptance_rate: Annotated[float, Field(ge=0, le=1)]
     uplink_hz: Positive

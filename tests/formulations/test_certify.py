@@ -11,11 +11,11 @@ import formulations
 from formulations.backend import Answer, Request, create
 from formulations.certify import certify
 from formulations.covers import violated_covers
-from formulations.feasible import is_feasible
 from formulations.flow import flow_bound
 from formulations.points import Point
 from instances import CostTables, Instance, Schedule, build_tables
 from instances.assignment import AD, SD, Assignment, fits
+from instances.feasible import is_feasible
 from instances.generators import generate
 from tests.helpers import make_instance, make_user
 

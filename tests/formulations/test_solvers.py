@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import formulations
-from formulations.feasible import is_feasible
 from instances import Instance, Problem, Schedule, Status, load
+from instances.feasible import is_feasible
 from instances.generators import generate
 from tests.helpers import make_instance, make_user
 

@@ -94,3 +94,8 @@ def test_instances_are_frozen() -> None:
         instance.draft_length = 3
     with pytest.raises(ValidationError):
         instance.users[0].deadline_s = 3.0
+
+
+def test_a_prompt_longer_than_any_context_is_refused() -> None:
+    with pytest.raises(ValidationError, match="less than or equal to 10000000"):
+        make_user("endless", input_tokens=10**7 + 1)
