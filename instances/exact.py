@@ -14,6 +14,7 @@ from itertools import accumulate
 from .model import Instance, Transformer, User
 from .numbers import exact
 from .workload import (
+    Length,
     decode_flops,
     kv_bytes_per_token,
     prefill_flops,
@@ -41,7 +42,12 @@ def remaining_budget(instance: Instance, user: User) -> Fraction:
 
 def accepted_drafts(user: User, draft_length: int) -> Fraction:
     """Expected drafts accepted per iteration, a = A + A² + ... + A^(L^D) (erratum E5)."""
-    rate = exact(user.acceptance_rate)
+    return _accepted(user.acceptance_rate, draft_length)
+
+
+@lru_cache(maxsize=4096)
+def _accepted(acceptance_rate: float, draft_length: int) -> Fraction:
+    rate = exact(acceptance_rate)
     return sum((rate**power for power in range(1, draft_length + 1)), Fraction(0))
 
 
@@ -50,17 +56,20 @@ def sd_iterations(user: User, draft_length: int) -> int:
     return math.ceil(user.output_tokens / (accepted_drafts(user, draft_length) + 1))
 
 
-def sd_prefix(iteration: int, longest_input: int, most_accepted: Fraction) -> Fraction:
-    """Tokens retained before iteration n, eq. (10): L3, then L3 + (n - 2)(L4 + 1) + L4."""
+def sd_prefix(iteration: int, longest_input: int, most_accepted: Length, unit: int = 1) -> Length:
+    """Tokens retained before iteration n, eq. (10): L3, then L3 + (n - 2)(L4 + 1) + L4.
+
+    L4 and the answer are in 1/unit tokens.
+    """
     if iteration == 1:
-        return Fraction(longest_input)
-    return longest_input + (iteration - 2) * (most_accepted + 1) + most_accepted
+        return 0 * most_accepted + unit * longest_input
+    return unit * longest_input + (iteration - 2) * (most_accepted + unit) + most_accepted
 
 
 @lru_cache(maxsize=16)  # a schedule is rechecked several times on its way to a report
 def _decode_steps(model: Transformer, prefix: int, steps: int) -> tuple[int, ...]:
     """FLOP of the first 0, 1, ..., `steps` decode steps after a prefix."""
-    flops = (int(decode_flops(model, prefix, step)) for step in range(1, steps + 1))
+    flops = (decode_flops(model, prefix, step) for step in range(1, steps + 1))
     return tuple(accumulate(flops, initial=0))
 
 
@@ -68,22 +77,24 @@ def _decode_steps(model: Transformer, prefix: int, steps: int) -> tuple[int, ...
 def _sd_steps(
     llm: Transformer,
     slm: Transformer,
-    alphas: tuple[float, float],
     drafts: int,
     longest_input: int,
     most_accepted: Fraction,
     iterations: int,
-) -> tuple[Fraction, ...]:
-    """Whole-GPU seconds of the first 0, 1, ..., `iterations` draft-verify iterations."""
-    alpha_llm, alpha_slm = (exact(alpha) for alpha in alphas)
-    work = [Fraction(0)]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """FLOP of both models over the first 0, 1, ..., `iterations` draft-verify iterations.
+
+    In units of 1/d FLOP, d the denominator of L4, so that every number is whole.
+    """
+    unit = most_accepted.denominator
+    verify, draft = [0], [0]
     for n in range(1, iterations + 1):
-        prefix = sd_prefix(n, longest_input, most_accepted)
+        prefix = sd_prefix(n, longest_input, most_accepted.numerator, unit)
         verified, drafted = (drafts, drafts - 1) if n == 1 else (drafts + 1, drafts)
-        draft = sum(decode_flops(slm, prefix, step) for step in range(1, drafted + 1))
-        verify = verify_flops(llm, prefix, verified)
-        work.append(work[-1] + alpha_llm * verify + alpha_slm * draft)
-    return tuple(work)
+        steps = range(1, drafted + 1)
+        verify.append(verify[-1] + verify_flops(llm, prefix, verified, unit))
+        draft.append(draft[-1] + sum(decode_flops(slm, prefix, step, unit) for step in steps))
+    return tuple(verify), tuple(draft)
 
 
 def ad_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
@@ -131,23 +142,20 @@ def sd_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
     longest_input = max(user.input_tokens for user in users)
     most_accepted = max(accepted_drafts(user, drafts) for user in users)
     iterations = [sd_iterations(user, drafts) for user in users]
-    work = _sd_steps(
-        instance.llm,
-        instance.slm,
-        (hardware.alpha_llm, hardware.alpha_slm),
-        drafts,
-        longest_input,
-        most_accepted,
-        max(iterations),
+    verify, draft = _sd_steps(
+        instance.llm, instance.slm, drafts, longest_input, most_accepted, max(iterations)
     )
-    prefill = exact(hardware.alpha_llm) * prefill_flops(instance.llm, longest_input)
-    prefill += exact(hardware.alpha_slm) * prefill_flops(instance.slm, longest_input)
-    total = sum(prefill + work[n] for n in iterations)
+    unit = most_accepted.denominator
+    llm = len(users) * prefill_flops(instance.llm, longest_input) * unit
+    slm = len(users) * prefill_flops(instance.slm, longest_input) * unit
+    llm += sum(verify[n] for n in iterations)
+    slm += sum(draft[n] for n in iterations)
+    work = (exact(hardware.alpha_llm) * llm + exact(hardware.alpha_slm) * slm) / unit
     return (
         max(upload_time(instance, user) for user in users)
         + (max(iterations) + 1) * exact(hardware.beta_llm)
         + max(iterations) * drafts * exact(hardware.beta_slm)
-        + total / (1 - exact(z))
+        + work / (1 - exact(z))
     )
 
 

@@ -2,16 +2,17 @@
 
 Symbols: M layers, D^m `hidden_size`, D = D^h H `attention_size`, D^f `intermediate_size`,
 θ `bytes_per_value`. A grouped-query model (`kv_heads` given) has narrower key and value
-projections and a smaller cache: D becomes `kv_size` there. Lengths may be rationals.
+projections and a smaller cache: D becomes `kv_size` there.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TypeVar
 
 from .model import Transformer
 
-Length = int | Fraction
+Length = TypeVar("Length", int, Fraction)
 
 
 def _linear_flops(model: Transformer) -> int:
@@ -33,34 +34,39 @@ def prefill_flops(model: Transformer, tokens: int) -> int:
     return model.layers * (tokens * _linear_flops(model) + attention)
 
 
-def decode_flops(model: Transformer, prefix: Length, step: int) -> Length:
+def decode_flops(model: Transformer, prefix: Length, step: int, unit: int = 1) -> Length:
     """FLOP of one decode step, Γ^a(P, l) = M(8 D^m D + 4 (P + l) D + 4 D^m D^f).
 
     Parameters
     ----------
     model : Transformer
     prefix : int or Fraction
-        Tokens P retained before the first step.
+        Tokens P retained before the first step, in 1/unit tokens.
     step : int
         Step l = 1, 2, ...
+    unit : int
+        Denominator of a fractional prefix; the answer is in 1/unit FLOP.
     """
-    attention = 4 * (prefix + step) * model.attention_size
-    return model.layers * (_linear_flops(model) + attention)
+    attention = 4 * (prefix + unit * step) * model.attention_size
+    return model.layers * (unit * _linear_flops(model) + attention)
 
 
-def verify_flops(model: Transformer, prefix: Length, tokens: int) -> Length:
+def verify_flops(model: Transformer, prefix: Length, tokens: int, unit: int = 1) -> Length:
     """FLOP of verifying n tokens, Γ^v(P, n) = M(8 n D^m D + 4 Σ_{l=1..n}(P + l) D + 4 n D^m D^f).
 
     Parameters
     ----------
     model : Transformer
     prefix : int or Fraction
-        Tokens P before the verified ones.
+        Tokens P before the verified ones, in 1/unit tokens.
     tokens : int
         Tokens n verified in one pass.
+    unit : int
+        Denominator of a fractional prefix; the answer is in 1/unit FLOP.
     """
-    attention = 4 * sum(prefix + step for step in range(1, tokens + 1)) * model.attention_size
-    return model.layers * (tokens * _linear_flops(model) + attention)
+    attention = sum(4 * (prefix + unit * step) for step in range(1, tokens + 1))
+    attention = attention * model.attention_size
+    return model.layers * (tokens * unit * _linear_flops(model) + attention)
 
 
 def weight_bytes(model: Transformer, bytes_per_value: int) -> int:
