@@ -69,3 +69,21 @@ def test_memory_to_the_byte(solver: str, modes: str, short: int, served: int) ->
     lam = 1.0 if modes == "ad-only" else 0.0
     split = formulations.solve(instance, "P3", solver, 0.5, lam, modes=modes, start=False)
     assert (split.status, split.objective) == (Status.OPTIMAL, served)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("modes", ["ad-only", "sd-only"])
+def test_models_see_what_exceeds_tolerances(solver: str, modes: str) -> None:
+    """A tenth of a second and eight bytes are no rounding: no cover cut may be needed."""
+    free, ad = batch(), modes == "ad-only"
+    latest = max(download_time(free, user) for user in free.users)
+    latency = (ad_latency if ad else sd_latency)(free, free.users, 0.5)
+    late = batch(seconds(latency + latest - Fraction(1, 10)))
+    need = math.ceil((ad_memory if ad else sd_memory)(free, free.users))
+    weights = free.hardware.memory_bytes - room(free, 0.5)
+    hardware = free.hardware.model_copy(update={"memory_bytes": weights + need - 8})
+    full = free.model_copy(update={"hardware": hardware})
+    for instance in (late, full):
+        result = formulations.solve(instance, solver=solver, z=0.5, modes=modes, start=False)
+        assert (result.status, result.objective) == (Status.OPTIMAL, 2)
+        assert result.statistics.get("cover_cuts", 0) == 0
