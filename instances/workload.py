@@ -64,8 +64,9 @@ def verify_flops(model: Transformer, prefix: Length, tokens: int, unit: int = 1)
     unit : int
         Denominator of a fractional prefix; the answer is in 1/unit FLOP.
     """
-    attention = sum(4 * (prefix + unit * step) for step in range(1, tokens + 1))
-    attention = attention * model.attention_size
+    attention = 0 * prefix
+    for step in range(1, tokens + 1):
+        attention += 4 * (prefix + unit * step) * model.attention_size
     return model.layers * (tokens * unit * _linear_flops(model) + attention)
 
 
