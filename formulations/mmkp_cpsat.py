@@ -58,10 +58,10 @@ class CpSatEngine:
             return Optimum(None, None)
         if status == cp_model.MODEL_INVALID:
             raise RuntimeError(f"CP-SAT refuses the model: {self._model.validate()}")
+        if status == cp_model.UNKNOWN:  # its numbers are not set then
+            return Optimum(None, None, "time_limit")
         bound = round_down(solver.best_objective_bound)
         stopped = None if status == cp_model.OPTIMAL else "time_limit"
-        if status == cp_model.UNKNOWN:
-            return Optimum(None, bound, stopped)
         chosen = [
             next((j for j, x in enumerate(row) if solver.boolean_value(x)), None) for row in self._x
         ]

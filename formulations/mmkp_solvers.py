@@ -13,6 +13,7 @@ from heuristics.mmkp import heu
 from instances import Status
 from instances.mmkp import MMKP, Number, Selection, to_integers
 
+from .mmkp_bounds import lagrangian_bound
 from .mmkp_relaxation import Choice, choices, cover
 
 #: Profits beyond this sum are refused: solvers count them in doubles or 32 bits.
@@ -230,7 +231,8 @@ def _with_cuts(problem: MMKP, engine: Engine, time_limit: float | None, seed: in
     if not any(group.items for group in problem.classes):  # solvers refuse empty models
         return Progress((None,) * len(problem.classes), 0)
     ends = math.inf if time_limit is None else time.perf_counter() + time_limit
-    best = Progress(heu(problem), None, None, {"rounds": 0, "cuts": 0})
+    most = int(lagrangian_bound(problem, [Fraction(0)] * len(problem.capacities)))
+    best = Progress(heu(problem), most, None, {"rounds": 0, "cuts": 0})
     while True:
         left = None if time_limit is None else ends - time.perf_counter()
         if left is not None and left <= 0:
@@ -239,8 +241,8 @@ def _with_cuts(problem: MMKP, engine: Engine, time_limit: float | None, seed: in
         answer = engine.maximise(Limits(left, seed))
         best.statistics["rounds"] += 1
         best.stopped_by = answer.stopped_by
-        if answer.bound is not None:
-            best.bound = min(answer.bound, answer.bound if best.bound is None else best.bound)
+        if answer.bound is not None and best.bound is not None:
+            best.bound = min(answer.bound, best.bound)
         fits = answer.selection is not None and problem.feasible(answer.selection)
         if fits and _better(problem, answer.selection, best.selection):
             best.selection = answer.selection
@@ -266,10 +268,12 @@ def _proven(problem: MMKP, best: Progress) -> bool:
 
 def _checked(problem: MMKP, best: Progress, answer: Optimum) -> Progress:
     """Refuse an answer that a feasible selection contradicts."""
+    claims_none = answer.selection is None and not answer.stopped_by
+    if claims_none and best.selection is None:
+        best.bound = None
     if best.selection is None:
         return best
     profit = problem.profit(best.selection)
-    claims_none = answer.selection is None and answer.bound is None and not answer.stopped_by
     if claims_none or (best.bound is not None and best.bound < profit):
         raise RuntimeError(f"the solver's bound contradicts a selection of profit {profit}")
     return best

@@ -84,11 +84,20 @@ def test_dynamic_programme_on_a_real_instance(shared_data: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["highs", "cp-sat"])
-@pytest.mark.parametrize("number", [3, 4])
-def test_harder_certified_optima(shared_data: Path, solver: str, number: int) -> None:
-    result = solve_mmkp(khan(shared_data, number), solver, time_limit=1200)
-    assert (result.status, result.objective) == (Status.OPTIMAL, OPTIMA[number])
+@pytest.mark.parametrize("solver", ["highs", "cp-sat", "pyomo"])
+def test_a_harder_certified_optimum(shared_data: Path, solver: str) -> None:
+    result = solve_mmkp(khan(shared_data, 3), solver, time_limit=600)
+    assert (result.status, result.objective) == (Status.OPTIMAL, OPTIMA[3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["highs", "cp-sat", "bnb"])
+def test_the_hardest_of_the_small_ones(shared_data: Path, solver: str) -> None:
+    """Proving I04 takes too long for a test; the interval must hold its optimum all the same."""
+    result = solve_mmkp(khan(shared_data, 4), solver, time_limit=60)
+    assert result.objective is not None
+    assert result.bound is not None
+    assert 3500 <= result.objective <= OPTIMA[4] <= result.bound <= 3631
 
 
 def consistent(problem: MMKP, solver: str, number: int, seconds: float) -> None:
@@ -103,7 +112,7 @@ def consistent(problem: MMKP, solver: str, number: int, seconds: float) -> None:
 
 @pytest.mark.parametrize(("solver", "number"), [("highs", 7), ("cp-sat", 8), ("bnb", 9)])
 def test_interval_holds_the_best_known(shared_data: Path, solver: str, number: int) -> None:
-    consistent(khan(shared_data, number), solver, number, seconds=3)
+    consistent(khan(shared_data, number), solver, number, seconds=2)
 
 
 @pytest.mark.slow
@@ -195,6 +204,15 @@ def test_time_limit_keeps_the_heuristic_selection(shared_data: Path) -> None:
         assert result.objective is not None
         assert result.objective >= problem.profit(start)
     assert solve_mmkp(problem, "dp", time_limit=0.5).status is Status.NO_INCUMBENT
+
+
+@pytest.mark.parametrize("solver", ["highs", "cp-sat", "pyomo"])
+def test_no_time_at_all_gives_no_made_up_bound(shared_data: Path, solver: str) -> None:
+    """CP-SAT stopped before its first bound said 0, below a selection that was known."""
+    for seconds in (1e-9, 1e-3, 0.02):
+        result = solve_mmkp(khan(shared_data, 3), solver, time_limit=seconds)
+        assert result.bound is not None
+        assert result.bound >= OPTIMA[3]
 
 
 def test_refusals() -> None:
