@@ -3,11 +3,15 @@
 from .costs import CostTables, build_tables
 from .files import InputError, dumps, load, load_schedule, loads, save
 from .generators import FAMILIES, generate
+from .mmkp import MMKP
+from .mmkp_files import load_mmkp
 from .model import Hardware, Instance, Transformer, User
+from .partition import equal_cardinality_partition
 from .schedule import Problem, Result, Schedule, Status
 
 __all__ = [
     "FAMILIES",
+    "MMKP",
     "CostTables",
     "Hardware",
     "InputError",
@@ -20,8 +24,10 @@ __all__ = [
     "User",
     "build_tables",
     "dumps",
+    "equal_cardinality_partition",
     "generate",
     "load",
+    "load_mmkp",
     "load_schedule",
     "loads",
     "save",
