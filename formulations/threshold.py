@@ -35,7 +35,6 @@ from .threshold_search import (
     LEAVES,
     NODES,
     REFUTED,
-    TRIALS,
     Tree,
     grown,
     new_tree,
@@ -121,7 +120,6 @@ class _Run:
             stopped_by,
             {
                 "nodes": int(tally[NODES]),
-                "halves": int(tally[TRIALS]),
                 "leaves": int(tally[LEAVES]),
                 "build_s": built - self.started,
                 "solve_s": time.perf_counter() - built,

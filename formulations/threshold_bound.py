@@ -33,7 +33,7 @@ import numpy as np
 
 from . import threshold_box as bx
 from .threshold_box import FAST, Costs
-from .threshold_levels import Floats, kernel
+from .threshold_levels import Floats, inlined, kernel
 
 #: Entries of a price vector.
 AD_TIME, SD_TIME, AD_BYTES, SD_BYTES, AD_MOST, SD_MOST, USER = range(7)
@@ -44,7 +44,7 @@ HIGHEST = 16.0
 TARGET = -0.02
 
 
-@kernel()
+@inlined()
 def margin(price: Floats, users: int) -> float:
     """Return how far below 0 the computed bound must lie to be a proof (see the module)."""
     size = price[USER] + price[AD_MOST] + price[SD_MOST] + 2
@@ -52,14 +52,14 @@ def margin(price: Floats, users: int) -> float:
     return bound
 
 
-@kernel(fastmath=FAST)
-def lagrangian(c: Costs, price: Floats, goal: int, joint: bool, slack: Floats) -> float:
+@inlined(fastmath=FAST)
+def lagrangian(c: Costs, users: int, price: Floats, goal: int, joint: bool, slack: Floats) -> float:
     """Return S at these prices; `slack` receives the rows' slacks at the maximiser (7,)."""
     alpha, beta, mu, nu = price[AD_TIME], price[SD_TIME], price[AD_BYTES], price[SD_BYTES]
     ad_gain, sd_gain = price[USER] - price[AD_MOST], price[USER] - price[SD_MOST]
     total, time_1, time_2, bytes_1, bytes_2, in_ad, in_sd = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     u = c.user
-    for k in range(u.shape[1]):
+    for k in range(users):
         ad = u[bx.AD, k] + (ad_gain - alpha * u[bx.AD_TIME, k] - mu * u[bx.AD_BYTES, k])
         sd = u[bx.SD, k] + (sd_gain - beta * u[bx.SD_TIME, k] - nu * u[bx.SD_BYTES, k])
         wait = u[bx.WAIT, k]
@@ -77,19 +77,22 @@ def lagrangian(c: Costs, price: Floats, goal: int, joint: bool, slack: Floats) -
     slack[SD_TIME] = (1.0 if at_low > at_high else s[bx.SD_AT_HIGH]) - time_2
     slack[AD_MOST], slack[SD_MOST] = s[bx.MOST_AD] - in_ad, s[bx.MOST_SD] - in_sd
     slack[USER] = in_ad + in_sd - goal
-    bound: float = total + max(at_low, at_high) - goal * price[USER]
+    bound: float = total - goal * price[USER]
+    bound += max(at_low, at_high)
     bound += price[AD_MOST] * s[bx.MOST_AD] + price[SD_MOST] * s[bx.MOST_SD]
     if joint:
         slack[AD_BYTES], slack[SD_BYTES] = 1 - bytes_1 - bytes_2, 0.0
-        return bound + mu
+        bound += mu
+        return bound
     low = mu * s[bx.AD_ROOM_AT_LOW] + nu
     high = mu + nu * s[bx.SD_ROOM_AT_HIGH]
     slack[AD_BYTES] = (s[bx.AD_ROOM_AT_LOW] if low > high else 1.0) - bytes_1
     slack[SD_BYTES] = (1.0 if low > high else s[bx.SD_ROOM_AT_HIGH]) - bytes_2
-    return bound + max(low, high)
+    bound += max(low, high)
+    return bound
 
 
-@kernel()
+@inlined()
 def _project(price: Floats, slack: Floats, rows: int) -> None:
     """Make `slack` a direction that keeps the rows' prices summing to 1, none below 0."""
     for _ in range(2):
@@ -108,21 +111,21 @@ def _project(price: Floats, slack: Floats, rows: int) -> None:
 
 @kernel()
 def improve(
-    c: Costs, price: Floats, goal: int, joint: bool, steps: int, trial: Floats, slack: Floats
+    c: Costs, users: int, price: Floats, goal: int, joint: bool, steps: int, scratch: Floats
 ) -> float:
     """Lower S by projected subgradient steps from `price`, which receives the best prices found.
 
     Steps are Polyak's towards a slack slightly below 0; three without progress halve them.
     Stops as soon as S proves the box empty.
     """
-    users = c.user.shape[1]
+    trial, slack = scratch[0], scratch[1]
     rows = 3 if joint else 4
     ad_weight, sd_weight = 1 / (1 + c.scale[bx.MOST_AD]), 1 / (1 + c.scale[bx.MOST_SD])
     for i in range(PRICES):
         trial[i] = price[i]
     best, pace, idle = np.inf, 1.0, 0
     for _ in range(steps):
-        bound = lagrangian(c, trial, goal, joint, slack)
+        bound = lagrangian(c, users, trial, goal, joint, slack)
         idle = 0 if bound < best - 2e-3 else idle + 1
         if bound < best:
             best = bound

@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import threshold_levels as ix
-from .threshold_levels import Floats, Integers, Levels, Shares, kernel
+from .threshold_levels import Floats, Integers, Levels, Shares, inlined, kernel
 
 #: Relative margin of every comparison of float sums.
 SLACK = 1e-10
@@ -73,7 +73,9 @@ class Costs(NamedTuple):
         Whole-GPU ticks of each batch, times the largest share, rooms, largest counts; the
         ratio of the smallest to the largest share (z for AD, 1 - z for SD; λ for the rooms).
     smallest : (9, K + 1)
-        Levels of the users that may enter, ascending, per threshold.
+        Levels of the users that may enter, ascending, as many as the mode can serve.
+    largest : (9,)
+        The last of them.
     sums : (8, K + 2) float
         Prefix sums in the order of L2 and N1.
     """
@@ -81,6 +83,7 @@ class Costs(NamedTuple):
     user: Floats
     scale: Floats
     smallest: Integers
+    largest: Integers
     sums: Floats
 
 
@@ -91,11 +94,12 @@ def new_costs(users: int) -> Costs:
         np.zeros((7, users)),
         np.zeros(12),
         np.zeros((9, users + 1), np.int64),
+        np.zeros(9, np.int64),
         np.zeros((8, users + 2)),
     )
 
 
-@kernel()
+@inlined()
 def _budgets(lv: Levels, sh: Shares, s: Floats, low: Integers, high: Integers) -> None:
     """Fill in the box's largest budgets and rooms and how far the shares' other ends fall short."""
     ad, sd = lv.top[0], lv.top[1]
@@ -113,103 +117,120 @@ def _budgets(lv: Levels, sh: Shares, s: Floats, low: Integers, high: Integers) -
     s[SD_ROOM_AT_HIGH] = sh.room[1, lam_most] / s[SD_ROOM] if s[SD_ROOM] > 0 else 1.0
 
 
-@kernel(fastmath=FAST)
-def _price_ad(lv: Levels, c: Costs, low: Integers, high: Integers, options: Integers) -> None:
+@inlined(fastmath=FAST)
+def _inside(lv: Levels, flag: Floats, high: Integers, first: int, stop: int, bit: int) -> None:
+    """Set `flag` to 0 for users that may enter a mode and lie within its upper ends."""
+    users = lv.members[ix.USERS]
+    for k in range(users):
+        flag[k] = 0.0 if lv.options[k] & bit else SHUT
+    for d in range(first, stop):
+        rank, most = lv.rank[d], high[d]
+        for k in range(users):
+            flag[k] = flag[k] if rank[k] <= most else SHUT
+
+
+@inlined(fastmath=FAST)
+def _shut_misfits(
+    lv: Levels, flag: Floats, time: Floats, size: Floats, own: int, low: Integers, first: int,
+    top: float, most: float,
+) -> None:  # fmt: skip
+    """Shut the mode to users that are late or too large alone; `first` is the first charge.
+
+    `time` and `size` are fractions of the budget and the room, `top` the ticks before charges that
+    make a budget of 1, `most` the largest `time`.
+    """
+    d1, d2, d3 = lv.user[own], lv.user[own + 1], lv.user[own + 2]
+    c1 = float(lv.charge[first, low[first]])
+    c2 = float(lv.charge[first + 1, low[first + 1]])
+    c3 = float(lv.charge[first + 2, low[first + 2]])
+    for k in range(lv.members[ix.USERS]):
+        left = (top - max(c1, d1[k]) - max(c2, d2[k]) - max(c3, d3[k])) * (1 / most)
+        fits = (time[k] <= left) & (time[k] <= 1 + SLACK) & (size[k] <= 1 + SLACK)
+        flag[k] = flag[k] if fits else SHUT
+
+
+@inlined(fastmath=FAST)
+def _price_ad(lv: Levels, c: Costs, low: Integers, high: Integers) -> None:
     """Fill in the AD costs as fractions of the budgets; shut AD to users that cannot enter."""
-    u, r, s = lv.user, lv.rank, c.scale
-    h0, h1, h2, h3 = high[0], high[1], high[2], high[3]
+    s, u, users = c.scale, lv.user, lv.members[ix.USERS]
+    flag, time, size = c.user[AD], c.user[AD_TIME], c.user[AD_BYTES]
+    if s[AD_BUDGET] <= 0 or high[ix.AD_COUNT] == 0:
+        for k in range(users):
+            flag[k], time[k], size[k] = SHUT, 0.0, 0.0
+        return
     least_tokens, least_prefill = lv.level[ix.TOKENS_1, low[0]], lv.level[ix.PREFILL_1, low[0]]
-    d1 = float(lv.charge[1, low[1]])
-    d2 = float(lv.charge[2, low[2]])
-    d3 = float(lv.charge[3, low[3]])
-    may = s[AD_BUDGET] > 0 and high[ix.AD_COUNT] > 0
-    per_tick = 1 / s[AD_BUDGET] if may else 0.0
+    per_tick = 1 / s[AD_BUDGET]
     per_byte = 1 / s[AD_ROOM] if s[AD_ROOM] > 0 else 2.0  # then one byte is too much
-    rate = 1 / s[AD_TICKS] if may else 0.0
-    top, kv = float(lv.top[0]) * (1 + 1e-14), lv.kv[0]
-    most = 1 + SLACK if may else -1.0
-    for k in range(u.shape[1]):
-        length = max(least_tokens, u[ix.TOKENS, k])
-        time = (
-            u[ix.AD_BASE, k] + u[ix.AD_SLOPE, k] * length + max(least_prefill, u[ix.AD_PREFILL, k])
-        )
-        size = u[ix.AD_MEMORY, k] + kv * length
-        own = top - max(d1, u[ix.AD_OWN_DEADLINE, k]) - max(d2, u[ix.AD_OWN_UPLOAD, k])
-        own -= max(d3, u[ix.AD_OWN_OUTPUT, k])
-        inside = (r[0, k] <= h0) & (r[1, k] <= h1) & (r[2, k] <= h2) & (r[3, k] <= h3)
-        time *= per_tick
-        inside &= (time <= own * rate) & (time <= most) & (size * per_byte <= 1 + SLACK)
-        inside &= (options[k] & ix.MAY_AD) > 0
-        c.user[AD, k] = 0.0 if inside else SHUT
-        c.user[AD_TIME, k] = time
-        c.user[AD_BYTES, k] = size * per_byte
+    base, slope, prefill, tokens = u[ix.AD_BASE], u[ix.AD_SLOPE], u[ix.AD_PREFILL], u[ix.TOKENS]
+    for k in range(users):
+        length = max(least_tokens, tokens[k])
+        time[k] = (base[k] + slope[k] * length + max(least_prefill, prefill[k])) * per_tick
+    memory, kv = u[ix.AD_MEMORY], lv.kv[0]
+    for k in range(users):
+        size[k] = (memory[k] + kv * max(least_tokens, tokens[k])) * per_byte
+    _inside(lv, flag, high, 0, 4, ix.MAY_AD)
+    top = float(lv.top[0]) * (1 + 1e-14)
+    _shut_misfits(lv, flag, time, size, ix.AD_OWN_DEADLINE, low, 1, top, s[AD_TICKS])
 
 
-@kernel(fastmath=FAST)
-def _price_sd(
-    lv: Levels, c: Costs, low: Integers, high: Integers, options: Integers, goal: int
-) -> None:
+@inlined(fastmath=FAST)
+def _price_sd(lv: Levels, c: Costs, low: Integers, high: Integers, goal: int) -> None:
     """Fill in the SD costs as fractions of the budgets; shut SD to users that cannot enter."""
-    u, r, s = lv.user, lv.rank, c.scale
-    h4, h5, h6, h7, h8 = high[4], high[5], high[6], high[7], high[8]
+    s, u, users = c.scale, lv.user, lv.members[ix.USERS]
+    flag, time, size = c.user[SD], c.user[SD_TIME], c.user[SD_BYTES]
+    if s[SD_BUDGET] <= 0 or low[ix.AD_COUNT] == goal:
+        for k in range(users):
+            flag[k], time[k], size[k] = SHUT, 0.0, 0.0
+        return
     least_tokens, least_prefill = lv.level[ix.TOKENS_3, low[4]], lv.level[ix.PREFILL_3, low[4]]
     least_growth, least_wider = lv.level[ix.GROWTH_4, low[5]], lv.level[ix.MEMORY_GROWTH_4, low[5]]
-    d6 = float(lv.charge[6, low[6]])
-    d7 = float(lv.charge[7, low[7]])
-    d8 = float(lv.charge[8, low[8]])
-    may = s[SD_BUDGET] > 0 and low[ix.AD_COUNT] < goal
-    per_tick = 1 / s[SD_BUDGET] if may else 0.0
-    per_byte = 1 / s[SD_ROOM] if s[SD_ROOM] > 0 else 2.0  # then one byte is too much
-    rate = 1 / s[SD_TICKS] if may else 0.0
-    top, kv = float(lv.top[1]) * (1 + 1e-14), lv.kv[1]
-    most = 1 + SLACK if may else -1.0
-    for k in range(u.shape[1]):
-        length = max(least_tokens, u[ix.TOKENS, k])
-        time = (
-            u[ix.SD_BASE, k] + u[ix.SD_SLOPE, k] * length + max(least_prefill, u[ix.SD_PREFILL, k])
-        )
-        time += u[ix.SD_PAIRS, k] * max(least_growth, u[ix.SD_GROWTH, k])
-        size = u[ix.SD_MEMORY, k] + kv * length
-        size += u[ix.SD_STEPS, k] * max(least_wider, u[ix.SD_MEMORY_GROWTH, k])
-        own = top - max(d6, u[ix.SD_OWN_DEADLINE, k]) - max(d7, u[ix.SD_OWN_UPLOAD, k])
-        own -= max(d8, u[ix.SD_OWN_ITERATIONS, k])
-        inside = (r[4, k] <= h4) & (r[5, k] <= h5) & (r[6, k] <= h6) & (r[7, k] <= h7)
-        time *= per_tick
-        inside &= (r[8, k] <= h8) & (time <= own * rate) & (time <= most)
-        inside &= (size * per_byte <= 1 + SLACK) & ((options[k] & ix.MAY_SD) > 0)
-        c.user[SD, k] = 0.0 if inside else SHUT
-        c.user[SD_TIME, k] = time
-        c.user[SD_BYTES, k] = size * per_byte
+    per_tick = 1 / s[SD_BUDGET]
+    per_byte = 1 / s[SD_ROOM] if s[SD_ROOM] > 0 else 2.0
+    base, slope, prefill, tokens = u[ix.SD_BASE], u[ix.SD_SLOPE], u[ix.SD_PREFILL], u[ix.TOKENS]
+    pairs, growth = u[ix.SD_PAIRS], u[ix.SD_GROWTH]
+    for k in range(users):
+        length = max(least_tokens, tokens[k])
+        ticks = base[k] + slope[k] * length + max(least_prefill, prefill[k])
+        time[k] = (ticks + pairs[k] * max(least_growth, growth[k])) * per_tick
+    memory, kv = u[ix.SD_MEMORY], lv.kv[1]
+    steps, wider = u[ix.SD_STEPS], u[ix.SD_MEMORY_GROWTH]
+    for k in range(users):
+        taken = memory[k] + kv * max(least_tokens, tokens[k])
+        size[k] = (taken + steps[k] * max(least_wider, wider[k])) * per_byte
+    _inside(lv, flag, high, 4, 9, ix.MAY_SD)
+    top = float(lv.top[1]) * (1 + 1e-14)
+    _shut_misfits(lv, flag, time, size, ix.SD_OWN_DEADLINE, low, 6, top, s[SD_TICKS])
 
 
-@kernel()
-def _must_serve(
-    lv: Levels, c: Costs, low: Integers, high: Integers, options: Integers, goal: int
-) -> None:
+@inlined()
+def _must_serve(lv: Levels, c: Costs, low: Integers, high: Integers, goal: int) -> None:
     """Shut waiting to users that may not, and to those that dominance serves."""
-    r, wait = lv.rank, c.user[WAIT]
-    l0, l1, l2, l3 = low[0], low[1], low[2], low[3]
-    l4, l5, l6, l7, l8 = low[4], low[5], low[6], low[7], low[8]
-    if low[ix.AD_COUNT] == 0:
-        l3 = 0
-    if high[ix.AD_COUNT] == goal:
-        l8 = 0
-    for k in range(len(wait)):
-        in_ad = (r[0, k] <= l0) & (r[1, k] <= l1) & (r[2, k] <= l2) & (r[3, k] < l3)
-        in_ad &= (lv.options[k] & ix.MAY_AD) > 0
-        in_sd = (r[4, k] <= l4) & (r[5, k] <= l5) & (r[6, k] <= l6) & (r[7, k] <= l7)
-        in_sd &= (r[8, k] < l8) & ((lv.options[k] & ix.MAY_SD) > 0)
-        waits = ((options[k] & ix.MAY_WAIT) > 0) & (not (in_ad | in_sd))
-        wait[k] = 0.0 if waits else SHUT
+    users, wait = lv.members[ix.USERS], c.user[WAIT]
+    for k in range(users):
+        wait[k] = 0.0 if lv.options[k] & ix.MAY_WAIT else SHUT
+    if low[ix.AD_COUNT] > 0:
+        r0, r1, r2, r3 = lv.rank[0], lv.rank[1], lv.rank[2], lv.rank[3]
+        l0, l1, l2, l3 = low[0], low[1], low[2], low[3]
+        for k in range(users):
+            inside = (r0[k] <= l0) & (r1[k] <= l1) & (r2[k] <= l2) & (r3[k] < l3)
+            wait[k] = SHUT if inside & ((lv.allowed[k] & ix.MAY_AD) > 0) else wait[k]
+    if high[ix.AD_COUNT] < goal:
+        r4, r5, r6, r7, r8 = lv.rank[4], lv.rank[5], lv.rank[6], lv.rank[7], lv.rank[8]
+        l4, l5, l6, l7, l8 = low[4], low[5], low[6], low[7], low[8]
+        for k in range(users):
+            inside = (r4[k] <= l4) & (r5[k] <= l5) & (r6[k] <= l6) & (r7[k] <= l7)
+            inside &= (r8[k] < l8) & ((lv.allowed[k] & ix.MAY_SD) > 0)
+            wait[k] = SHUT if inside else wait[k]
 
 
-@kernel()
-def _census(c: Costs, goal: int, found: Integers) -> bool:
+@inlined()
+def _census(lv: Levels, c: Costs, goal: int, found: Integers) -> bool:
     """Count the users by what they may do; if `goal` is just reached, it decides for the rest."""
-    wait, ad, sd = c.user[WAIT], c.user[AD], c.user[SD]
+    u, users = c.user, lv.members[ix.USERS]
     in_ad, in_sd, either, must, stuck = 0, 0, 0, 0, 0
-    for k in range(len(wait)):
-        to_ad, to_sd, to_wait = int(ad[k] > OPEN), int(sd[k] > OPEN), int(wait[k] > OPEN)
+    for k in range(users):
+        to_ad, to_sd = int(u[AD, k] > OPEN), int(u[SD, k] > OPEN)
+        to_wait = int(u[WAIT, k] > OPEN)
         in_ad += to_ad
         in_sd += to_sd
         either += to_ad | to_sd
@@ -219,52 +240,62 @@ def _census(c: Costs, goal: int, found: Integers) -> bool:
     if stuck > 0 or either < goal or must > goal:
         return False
     if either == goal:
-        for k in range(len(wait)):
-            if ad[k] > OPEN or sd[k] > OPEN:
-                wait[k] = SHUT
+        for k in range(users):
+            if u[AD, k] > OPEN or u[SD, k] > OPEN:
+                u[WAIT, k] = SHUT
     elif must == goal:
-        for k in range(len(wait)):
-            if wait[k] > OPEN:
-                ad[k] = SHUT
-                sd[k] = SHUT
+        for k in range(users):
+            if u[WAIT, k] > OPEN:
+                u[AD, k], u[SD, k] = SHUT, SHUT
     return True
 
 
-@kernel()
-def _sort(lv: Levels, c: Costs) -> None:
-    """Fill in the sorted levels and prefix sums of the users that may enter each mode."""
+@inlined()
+def _sort(lv: Levels, c: Costs, most_ad: int, most_sd: int) -> None:
+    """Fill in the smallest levels and prefix sums of the users that may enter, and the largest."""
     for d in range(9):
-        may, order, rank, smallest = (
-            c.user[AD if d < 4 else SD],
-            lv.order[d],
-            lv.rank[d],
-            c.smallest[d],
-        )
+        may, order = AD if d < 4 else SD, lv.order[d]
+        members = lv.members[ix.IN_AD_ORDER if d < 4 else ix.IN_SD_ORDER]
+        limit = most_ad if d < 4 else most_sd
         found = 0
-        for q in range(len(order)):
-            k = order[q]
-            smallest[found] = rank[k]
-            found += int(may[k] > OPEN)
+        for q in range(members):
+            if found >= limit:
+                break
+            c.smallest[d, found] = lv.ordered[d, q]
+            found += int(c.user[may, order[q]] > OPEN)
+        q = members - 1
+        while q > 0 and c.user[may, order[q]] <= OPEN:
+            q -= 1
+        c.largest[d] = lv.ordered[d, q] if members > 0 else 0
     u, sums = lv.user, c.sums
-    found = 0
-    for q in range(u.shape[1]):
-        k = lv.order[3, q]
-        sums[BASE_1, found + 1] = sums[BASE_1, found] + u[ix.AD_BASE, k]
-        sums[SLOPE_1, found + 1] = sums[SLOPE_1, found] + u[ix.AD_SLOPE, k]
-        sums[BYTES_1, found + 1] = sums[BYTES_1, found] + u[ix.AD_MEMORY, k]
-        found += int(c.user[AD, k] > OPEN)
-    found = 0
-    for q in range(u.shape[1]):
-        k = lv.order[8, q]
-        sums[BASE_3, found + 1] = sums[BASE_3, found] + u[ix.SD_BASE, k]
-        sums[SLOPE_3, found + 1] = sums[SLOPE_3, found] + u[ix.SD_SLOPE, k]
-        sums[PAIRS_4, found + 1] = sums[PAIRS_4, found] + u[ix.SD_PAIRS, k]
-        sums[BYTES_3, found + 1] = sums[BYTES_3, found] + u[ix.SD_MEMORY, k]
-        sums[STEPS_4, found + 1] = sums[STEPS_4, found] + u[ix.SD_STEPS, k]
-        found += int(c.user[SD, k] > OPEN)
+    base, slope, size, found = 0.0, 0.0, 0.0, 0
+    for q in range(lv.members[ix.IN_AD_ORDER]):
+        if found >= most_ad:
+            break
+        k = lv.order[ix.AD_OUTPUT, q]
+        if c.user[AD, k] > OPEN:
+            found += 1
+            base += u[ix.AD_BASE, k]
+            slope += u[ix.AD_SLOPE, k]
+            size += u[ix.AD_MEMORY, k]
+            sums[BASE_1, found], sums[SLOPE_1, found], sums[BYTES_1, found] = base, slope, size
+    base, slope, size, pairs, steps, found = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+    for q in range(lv.members[ix.IN_SD_ORDER]):
+        if found >= most_sd:
+            break
+        k = lv.order[ix.SD_ITERATIONS, q]
+        if c.user[SD, k] > OPEN:
+            found += 1
+            base += u[ix.SD_BASE, k]
+            slope += u[ix.SD_SLOPE, k]
+            size += u[ix.SD_MEMORY, k]
+            pairs += u[ix.SD_PAIRS, k]
+            steps += u[ix.SD_STEPS, k]
+            sums[BASE_3, found], sums[SLOPE_3, found], sums[BYTES_3, found] = base, slope, size
+            sums[PAIRS_4, found], sums[STEPS_4, found] = pairs, steps
 
 
-@kernel()
+@inlined()
 def _needs_ad(lv: Levels, c: Costs, low: Integers, x: int) -> tuple[float, float]:
     """Return the share and the bytes that x AD users need at least."""
     if x == 0:
@@ -280,7 +311,7 @@ def _needs_ad(lv: Levels, c: Costs, low: Integers, x: int) -> tuple[float, float
     return time / budget, c.sums[BYTES_1, x] + x * lv.kv[0] * tokens
 
 
-@kernel()
+@inlined()
 def _needs_sd(lv: Levels, c: Costs, low: Integers, y: int) -> tuple[float, float]:
     """Return the share and the bytes that y SD users need at least."""
     if y == 0:
@@ -298,7 +329,7 @@ def _needs_sd(lv: Levels, c: Costs, low: Integers, y: int) -> tuple[float, float
     return time / budget, size + c.sums[STEPS_4, y] * lv.level[ix.MEMORY_GROWTH_4, j]
 
 
-@kernel()
+@inlined()
 def _split(lv: Levels, sh: Shares, c: Costs, low: Integers, high: Integers, goal: int) -> bool:
     """Cut off the splits that do not fit; bound |X|, z, λ and the lower ends by the others.
 
@@ -341,7 +372,7 @@ def _split(lv: Levels, sh: Shares, c: Costs, low: Integers, high: Integers, goal
     return True
 
 
-@kernel()
+@inlined()
 def _openness(low: Integers, high: Integers) -> int:
     width = 0
     for d in range(ix.DIMENSIONS):
@@ -351,7 +382,7 @@ def _openness(low: Integers, high: Integers) -> int:
 
 @kernel()
 def tighten(
-    lv: Levels, sh: Shares, c: Costs, low: Integers, high: Integers, options: Integers, goal: int,
+    lv: Levels, sh: Shares, c: Costs, low: Integers, high: Integers, goal: int,
     rounds: int,
 ) -> bool:  # fmt: skip
     """Shrink a box and price its users; False: it holds no answer (see the module for the rules).
@@ -362,8 +393,6 @@ def tighten(
         Levels, the tree's shares, and the space that receives the box's costs.
     low, high : (12,)
         The box, changed in place.
-    options : (K,)
-        Options still allowed, by user.
     goal : int
         Users to serve, at least 1.
     rounds : int
@@ -375,22 +404,22 @@ def tighten(
             low[ix.AD_COUNT] = max(low[ix.AD_COUNT], sh.least_ad)
         high[ix.AD_COUNT] = min(high[ix.AD_COUNT], goal - sh.least_sd)
         _budgets(lv, sh, c.scale, low, high)
-        _price_ad(lv, c, low, high, options)
-        _price_sd(lv, c, low, high, options, goal)
-        _must_serve(lv, c, low, high, options, goal)
-        if not _census(c, goal, found):
+        _price_ad(lv, c, low, high)
+        _price_sd(lv, c, low, high, goal)
+        _must_serve(lv, c, low, high, goal)
+        if not _census(lv, c, goal, found):
             return False
         before = _openness(low, high)
         high[ix.AD_COUNT] = min(high[ix.AD_COUNT], found[IN_AD])
         low[ix.AD_COUNT] = max(low[ix.AD_COUNT], goal - found[IN_SD])
-        _sort(lv, c)
+        _sort(lv, c, high[ix.AD_COUNT], goal - low[ix.AD_COUNT])
         if not _split(lv, sh, c, low, high, goal):
             return False
         changed = _openness(low, high) < before
         for d in range(9):
             entered = found[IN_AD] if d < 4 else found[IN_SD]
             if entered > 0:
-                high[d] = min(high[d], c.smallest[d, entered - 1])
+                high[d] = min(high[d], c.largest[d])
                 if low[d] > high[d]:
                     return False
         if not changed:

@@ -1,93 +1,159 @@
-"""Where to split a box: the cut whose two halves lose most of the Lagrangian slack.
+"""Where to split a box: strong branching on the thresholds that have paid off.
 
-At the node's prices a cut of a dimension after level v changes few terms of the bound (as in
-`threshold_peg`): in the lower half users above v lose the mode; in the upper half the batch is
-charged as at v + 1, or every user costs more. So all cuts of a dimension are scored in one pass,
-without pricing a half. Scores only steer the search.
+A *cut* of a dimension after level v makes two halves. A trial tightens and bounds both cheaply; a
+half that proves empty shrinks the box for good. The merit of a cut is how much of the slack its
+halves lose; dimensions are tried in the order of their mean merits so far, at levels that divide
+the users who may enter evenly. Trials steer the search; only emptied halves cut anything off.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from . import threshold_bound as bd
 from . import threshold_box as bx
 from . import threshold_levels as ix
-from .threshold_box import Costs
-from .threshold_levels import Floats, Levels, Shares, kernel
-from .threshold_peg import LOSS_AD, LOSS_SD, Rewards, share_term, without_higher
+from .threshold_box import OPEN, Costs
+from .threshold_levels import Floats, Integers, Levels, Shares, inlined, kernel
+
+#: Dimensions tried at a node, cuts of each, and price steps for each half.
+TRIED, CUTS, TRIAL_STEPS = 4, 2, 3
+#: Weight of the half that loses more.
+BETTER_HALF = 0.2
+#: A dimension's claim to be tried grows by this much at every node that passes it over.
+AGEING = 0.02
+UNKNOWN = 1e9
+#: Entries of `Branch.cut`.
+DIMENSION, AFTER, UPPER_FIRST = range(3)
+
+
+class Branch(NamedTuple):
+    """Memory of strong branching, and its scratch space.
+
+    Attributes
+    ----------
+    merit : (2, 12) float
+        Mean merit of each dimension (`UNKNOWN` before its first trial), and the node at which it
+        was tried last.
+    box : (2, 12)
+        A half.
+    price : (1, 7) float
+        Its prices.
+    crowd : (width,)
+        Users by level.
+    cut : (3,)
+        The choice: dimension (-1: none), level, and whether the lower half lost less.
+    """
+
+    merit: Floats
+    box: Integers
+    price: Floats
+    crowd: Integers
+    cut: Integers
 
 
 @kernel()
-def score(lower: float, upper: float, most: float) -> float:
-    """Return the merit of a cut whose halves lose so much of the slack; `most` empties a half."""
-    lower, upper = min(lower, most), min(upper, most)
-    return min(lower, upper) + 0.2 * max(lower, upper)
+def new_branch(merit: Floats, width: int) -> Branch:
+    """Return scratch space."""
+    return Branch(
+        merit,
+        np.zeros((2, ix.DIMENSIONS), np.int64),
+        np.zeros((1, bd.PRICES)),
+        np.zeros(width, np.int64),
+        np.zeros(3, np.int64),
+    )
 
 
-@kernel(fastmath=bx.FAST)
-def _costlier(lv: Levels, c: Costs, r: Rewards, price: Floats, d: int, low: int, v: int) -> float:
-    """Return what the bound loses when L1, L3 or L4 rises from level `low` to v."""
-    s, u, level, lost = c.scale, lv.user, lv.level, 0.0
-    loss = r.user[LOSS_AD if d == ix.AD_INPUT else LOSS_SD]
-    if d == ix.AD_INPUT:
-        time = price[bd.AD_TIME] / max(s[bx.AD_BUDGET], 1e-300)
-        size = price[bd.AD_BYTES] / max(s[bx.AD_ROOM], 1.0) * lv.kv[0]
-        tokens, prefill = level[ix.TOKENS_1], level[ix.PREFILL_1]
-        for k in range(len(loss)):
-            longer = max(0.0, tokens[v] - max(tokens[low], u[ix.TOKENS, k]))
-            more = max(0.0, prefill[v] - max(prefill[low], u[ix.AD_PREFILL, k]))
-            lost += min(loss[k], time * (more + u[ix.AD_SLOPE, k] * longer) + size * longer)
-    elif d == ix.SD_INPUT:
-        time = price[bd.SD_TIME] / max(s[bx.SD_BUDGET], 1e-300)
-        size = price[bd.SD_BYTES] / max(s[bx.SD_ROOM], 1.0) * lv.kv[1]
-        tokens, prefill = level[ix.TOKENS_3], level[ix.PREFILL_3]
-        for k in range(len(loss)):
-            longer = max(0.0, tokens[v] - max(tokens[low], u[ix.TOKENS, k]))
-            more = max(0.0, prefill[v] - max(prefill[low], u[ix.SD_PREFILL, k]))
-            lost += min(loss[k], time * (more + u[ix.SD_SLOPE, k] * longer) + size * longer)
-    else:
-        time = price[bd.SD_TIME] / max(s[bx.SD_BUDGET], 1e-300)
-        size = price[bd.SD_BYTES] / max(s[bx.SD_ROOM], 1.0)
-        growth, wider = level[ix.GROWTH_4], level[ix.MEMORY_GROWTH_4]
-        for k in range(len(loss)):
-            more = max(0.0, growth[v] - max(growth[low], u[ix.SD_GROWTH, k]))
-            bytes_ = max(0.0, wider[v] - max(wider[low], u[ix.SD_MEMORY_GROWTH, k]))
-            lost += min(
-                loss[k], time * u[ix.SD_PAIRS, k] * more + size * u[ix.SD_STEPS, k] * bytes_
-            )
-    return lost
+@inlined()
+def _crowd(lv: Levels, c: Costs, d: int, low: int, high: int, crowd: Integers) -> int:
+    """Set `crowd[v]` to the users that v + 1, but not v, lets in; return their number."""
+    for v in range(low, high):
+        crowd[v] = 0 if d < ix.THRESHOLDS else 1
+    if d >= ix.THRESHOLDS:
+        return high - low
+    total, may = 0, bx.AD if d < ix.SD_INPUT else bx.SD
+    for k in range(lv.members[ix.USERS]):
+        if c.user[may, k] > OPEN and lv.rank[d, k] > low:
+            crowd[min(lv.rank[d, k], high) - 1] += 1
+            total += 1
+    return total
 
 
 @kernel()
-def best_cut(
-    lv: Levels, sh: Shares, c: Costs, r: Rewards, price: Floats, bound: float, d: int, low: int,
-    high: int, goal: int,
-) -> tuple[float, int]:  # fmt: skip
-    """Return the best score of a cut in dimension d and the level after which it lies."""
-    best, at, most = -1.0, (low + high) // 2, bound + 0.01
-    plain = share_term(c, price, 0.0, 0.0)
-    if d < ix.THRESHOLDS:
-        ad = d < ix.SD_INPUT
-        without_higher(lv, r.user[LOSS_AD if ad else LOSS_SD], r.level, d, low, high)
-        if d == ix.AD_INPUT or d == ix.SD_INPUT or d == ix.SD_ACCEPT:
-            first, last = low, high - 1  # the first v whose upper half loses more than the lower
-            while first < last:
-                v = (first + last) // 2
-                if _costlier(lv, c, r, price, d, low, v + 1) >= r.level[v]:
-                    last = v
-                else:
-                    first = v + 1
-            for v in range(max(low, first - 1), first + 1):
-                merit = score(r.level[v], _costlier(lv, c, r, price, d, low, v + 1), most)
-                if merit > best:
-                    best, at = merit, v
-            return best, at
-        ticks = c.scale[bx.AD_TICKS] if ad else c.scale[bx.SD_TICKS]
-        rate = (price[bd.AD_TIME] if ad else price[bd.SD_TIME]) / max(ticks, 1.0)
-        for v in range(low, high):
-            less = rate * (lv.charge[d, v + 1] - lv.charge[d, low])
-            term = share_term(c, price, less, 0.0) if ad else share_term(c, price, 0.0, less)
-            merit = score(r.level[v], plain - term, most)
-            if merit > best:
-                best, at = merit, v
-        return best, at
-    return 0.0, at
+def _half(
+    lv: Levels, sh: Shares, c: Costs, b: Branch, low: Integers, high: Integers, price: Floats,
+    goal: int, bound: float, cut: int, upper: int, d: int, scratch: Floats,
+) -> float:  # fmt: skip
+    """Return the slack that one half can have at most; -1: it is empty."""
+    for i in range(ix.DIMENSIONS):
+        b.box[0, i], b.box[1, i] = low[i], high[i]
+    b.box[1 - upper, d] = cut + upper
+    for i in range(bd.PRICES):
+        b.price[0, i] = price[i]
+    if not bx.tighten(lv, sh, c, b.box[0], b.box[1], goal, 1):
+        return -1.0
+    users = lv.members[ix.USERS]
+    slack = bd.improve(c, users, b.price[0], goal, sh.joint, TRIAL_STEPS, scratch)
+    if slack < -bd.margin(b.price[0], users):
+        return -1.0
+    return max(0.0, min(bound, slack))
+
+
+@kernel()
+def choose(
+    lv: Levels, sh: Shares, c: Costs, spare: Costs, b: Branch, low: Integers, high: Integers,
+    price: Floats, goal: int, bound: float, node: int, scratch: Floats,
+) -> bool:  # fmt: skip
+    """Choose a cut (`b.cut`), shrinking the box on the way; False: it has become empty."""
+    merit, tried_at, whole = b.merit[0], b.merit[1], bound + 0.01
+    claim = np.empty(ix.DIMENSIONS)
+    for d in range(ix.DIMENSIONS):
+        claim[d] = merit[d] * (1 + AGEING * (node - tried_at[d])) if low[d] < high[d] else -1.0
+    best = -1.0
+    b.cut[DIMENSION] = -1
+    for _ in range(TRIED):
+        d = int(np.argmax(claim))
+        if claim[d] < 0:
+            break
+        claim[d] = -1.0
+        total = _crowd(lv, c, d, low[d], high[d], b.crowd)
+        v, passed, found, last = low[d], b.crowd[low[d]], 0.0, high[d] - 1
+        for i in range(1, CUTS + 1):
+            while v < last and passed * (CUTS + 1) < i * total:
+                v += 1
+                passed += b.crowd[v]
+            if v < low[d] or v >= high[d] or (b.cut[DIMENSION] == d and b.cut[AFTER] == v):
+                continue
+            lower = _half(lv, sh, spare, b, low, high, price, goal, bound, v, 0, d, scratch)
+            upper = _half(lv, sh, spare, b, low, high, price, goal, bound, v, 1, d, scratch)
+            if lower < 0 and upper < 0:
+                return False
+            if lower < 0:
+                low[d] = v + 1
+            elif upper < 0:
+                high[d] = v
+            lost, more = bound - max(lower, upper), bound - min(lower, upper)
+            gain = 0.5 if min(lower, upper) < 0 else (lost + BETTER_HALF * more) / whole
+            found = max(found, gain)
+            if min(lower, upper) >= 0 and gain > best:
+                best = gain
+                b.cut[DIMENSION], b.cut[AFTER], b.cut[UPPER_FIRST] = d, v, int(lower >= upper)
+        merit[d] = found if merit[d] == UNKNOWN else 0.8 * merit[d] + 0.2 * found
+        tried_at[d] = node
+    d = b.cut[DIMENSION]
+    if d < 0 or not (low[d] <= b.cut[AFTER] < high[d]):
+        _widest(low, high, b.cut)
+    return True
+
+
+@inlined()
+def _widest(low: Integers, high: Integers, cut: Integers) -> None:
+    """Cut the widest interval in the middle; dimension -1 if none is open."""
+    widest = 0
+    cut[DIMENSION] = -1
+    for d in range(ix.DIMENSIONS):
+        if high[d] - low[d] > widest:
+            widest = high[d] - low[d]
+            cut[DIMENSION], cut[AFTER], cut[UPPER_FIRST] = d, (low[d] + high[d]) // 2, 1

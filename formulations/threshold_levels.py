@@ -30,7 +30,10 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 #: Compiles what only other kernels call: no wrappers for Python, and no file in the cache.
-kernel = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+kernel = partial(njit, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+#: The same for parts of a kernel: a call that passes dozens of arrays costs more than they do.
+inlined = partial(kernel, forceinline=True)
 
 #: The dimensions of a box.
 AD_INPUT, AD_DEADLINE, AD_UPLOAD, AD_OUTPUT = 0, 1, 2, 3
@@ -55,18 +58,19 @@ _LAST = np.iinfo(np.int64).max
 
 
 class Levels(NamedTuple):
-    """K users in levels; `width` is the largest number of levels.
+    """Users in levels; all K of an instance, or those that a box still lets in (`restrict`).
+
+    Arrays have K columns, of which a restriction fills `members[0]`.
 
     Attributes
     ----------
     user : (19, K) float
         Costs and own charges in ticks, memory in bytes, by the row names above. Conversion to
         float is off by at most one part in 2^53.
-    rank, order : (9, K)
-        A user's level in each threshold, and the users sorted by it (those the mode does not
-        allow come last, with a meaningless rank).
-    size : (9,)
-        Levels of each threshold, at least one.
+    rank : (9, K)
+        A user's level in each threshold.
+    order, ordered : (9, K)
+        The users that may enter the threshold's mode, sorted by level, and their levels.
     charge : (9, width) ticks
         What a level takes from the budget; ascends; zero for L1, L3, L4.
     level : (6, width) float
@@ -75,19 +79,31 @@ class Levels(NamedTuple):
         What a batch of each mode may compute on the whole GPU before charges.
     kv : (2,) float
         Bytes per token of L1 and of L3.
-    options : (K,)
-        The modes that each user may enter, by the bits `MAY_AD` and `MAY_SD`; it may also wait.
+    allowed, options : (K,)
+        The modes that the instance lets each user enter, and those (and waiting) that are still
+        open to it: bits `MAY_AD`, `MAY_SD`, `MAY_WAIT`.
+    place : (K,)
+        Position in the instance.
+    members : (3,)
+        Users, those in the AD orders, those in the SD orders.
     """
 
     user: Floats
     rank: Integers
     order: Integers
-    size: Integers
+    ordered: Integers
     charge: Integers
     level: Floats
     top: Integers
     kv: Floats
+    allowed: Integers
     options: Integers
+    place: Integers
+    members: Integers
+
+
+#: Entries of `Levels.members`.
+USERS, IN_AD_ORDER, IN_SD_ORDER = range(3)
 
 
 def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = True) -> Levels:
@@ -109,7 +125,7 @@ def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = Tru
             tables.iterations,
         ]
     )  # fmt: skip
-    order, rank, size = _ranked(np.where(allowed, value, _LAST), allowed)
+    order, rank = _ranked(np.where(allowed, value, _LAST))
     ad_last = int(tables.deadline[ad].max()) if ad.any() else 0
     sd_last = int(tables.deadline[sd].max()) if sd.any() else 0
     none = np.zeros(users, np.int64)
@@ -134,29 +150,32 @@ def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = Tru
     charge = np.zeros((THRESHOLDS, width), np.int64)
     row, column = np.nonzero(allowed)
     charge[row, rank[row, column]] = own[row, column]
+    options = MAY_WAIT + MAY_AD * ad + MAY_SD * sd
     return Levels(
         user=user,
         rank=rank,
         order=order,
-        size=size,
+        ordered=np.take_along_axis(rank, order, axis=1),
         charge=charge,
         level=_level_costs(user, rank, ad, sd, width),
         top=np.array([ad_last, sd_last - tables.sd_fixed]),
         kv=np.array([tables.kv_ad, tables.kv_sd], np.float64),
-        options=MAY_WAIT + MAY_AD * ad + MAY_SD * sd,
+        allowed=options,
+        options=options,
+        place=np.arange(users),
+        members=np.array([users, np.count_nonzero(ad), np.count_nonzero(sd)]),
     )
 
 
-def _ranked(value: Integers, allowed: NDArray[np.bool_]) -> tuple[Integers, Integers, Integers]:
-    """Sort each row: users in ascending order, dense ranks, distinct values among the allowed."""
+def _ranked(value: Integers) -> tuple[Integers, Integers]:
+    """Sort each row: users in ascending order (ties by position), and their dense ranks."""
     order = np.argsort(value, axis=1, kind="stable")
     ascending = np.take_along_axis(value, order, axis=1)
     dense = np.zeros_like(value)
     np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=dense[:, 1:])
     rank = np.empty_like(value)
     np.put_along_axis(rank, order, dense, axis=1)
-    size = np.where(allowed, rank + 1, 1).max(axis=1, initial=1)
-    return order, rank, size
+    return order, rank
 
 
 def _level_costs(
@@ -173,6 +192,57 @@ def _level_costs(
     ):
         level[to, rank[threshold, allowed]] = user[of, allowed]
     return level
+
+
+@kernel()
+def new_levels(lv: Levels) -> Levels:
+    """Return space for a restriction of `lv`."""
+    users = lv.user.shape[1]
+    return Levels(
+        np.empty(lv.user.shape),
+        np.empty((THRESHOLDS, users), np.int64),
+        np.empty((THRESHOLDS, users), np.int64),
+        np.empty((THRESHOLDS, users), np.int64),
+        lv.charge,
+        lv.level,
+        lv.top,
+        lv.kv,
+        np.empty(users, np.int64),
+        np.empty(users, np.int64),
+        np.empty(users, np.int64),
+        np.zeros(3, np.int64),
+    )
+
+
+@kernel()
+def restrict(lv: Levels, options: Integers, to: Levels) -> None:
+    """Fill `to` with the users that may still enter a mode; `options` is in the instance's order.
+
+    Most users of a small box are settled, and everything that follows takes time in proportion.
+    """
+    position = np.empty(len(options), np.int64)
+    users = 0
+    for k in range(len(options)):
+        if options[k] > MAY_WAIT:
+            for i in range(to.user.shape[0]):
+                to.user[i, users] = lv.user[i, k]
+            for d in range(THRESHOLDS):
+                to.rank[d, users] = lv.rank[d, k]
+            to.allowed[users], to.options[users] = lv.allowed[k], options[k]
+            to.place[users] = k
+            position[k] = users
+            users += 1
+    to.members[USERS] = users
+    for d in range(THRESHOLDS):
+        mode = IN_AD_ORDER if d < SD_INPUT else IN_SD_ORDER
+        bit = MAY_AD if d < SD_INPUT else MAY_SD
+        found = 0
+        for q in range(lv.members[mode]):
+            k = lv.order[d, q]
+            if options[k] & bit:
+                to.order[d, found], to.ordered[d, found] = position[k], lv.rank[d, k]
+                found += 1
+        to.members[mode] = found
 
 
 class Shares(NamedTuple):

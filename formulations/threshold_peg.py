@@ -30,7 +30,7 @@ from . import threshold_bound as bd
 from . import threshold_box as bx
 from . import threshold_levels as ix
 from .threshold_box import OPEN, SHUT, Costs
-from .threshold_levels import Floats, Integers, Levels, Shares, kernel
+from .threshold_levels import Floats, Integers, Levels, Shares, inlined, kernel
 
 #: Results of a pass.
 EMPTY, SAME, CHANGED = -1, 0, 1
@@ -63,13 +63,13 @@ def new_rewards(users: int, width: int) -> Rewards:
 
 
 @kernel(fastmath=bx.FAST)
-def reward(c: Costs, price: Floats, r: Rewards) -> None:
+def reward(c: Costs, users: int, price: Floats, r: Rewards) -> None:
     """Fill in the users' terms."""
     alpha, beta = price[bd.AD_TIME], price[bd.SD_TIME]
     mu, nu = price[bd.AD_BYTES], price[bd.SD_BYTES]
     ad_gain, sd_gain = price[bd.USER] - price[bd.AD_MOST], price[bd.USER] - price[bd.SD_MOST]
     u, v = c.user, r.user
-    for k in range(u.shape[1]):
+    for k in range(users):
         ad = u[bx.AD, k] + (ad_gain - alpha * u[bx.AD_TIME, k] - mu * u[bx.AD_BYTES, k])
         sd = u[bx.SD, k] + (sd_gain - beta * u[bx.SD_TIME, k] - nu * u[bx.SD_BYTES, k])
         wait = u[bx.WAIT, k]
@@ -79,15 +79,16 @@ def reward(c: Costs, price: Floats, r: Rewards) -> None:
         v[LOSS_SD, k] = max(0.0, sd - max(wait, ad)) if u[bx.SD, k] > OPEN else 0.0
 
 
-@kernel()
+@inlined()
 def share_term(c: Costs, price: Floats, ad_less: float, sd_less: float) -> float:
     """Return the bound's term in z when the time rows lose so much (at the largest share)."""
     alpha, beta = price[bd.AD_TIME] - ad_less, price[bd.SD_TIME] - sd_less
-    at_low: float = alpha * c.scale[bx.AD_AT_LOW] + beta
-    return max(at_low, alpha + beta * c.scale[bx.SD_AT_HIGH])
+    at_low, at_high = alpha * c.scale[bx.AD_AT_LOW] + beta, alpha + beta * c.scale[bx.SD_AT_HIGH]
+    term: float = max(at_low, at_high)
+    return term
 
 
-@kernel()
+@inlined()
 def imply(lv: Levels, low: Integers, high: Integers, k: int, first: int, stop: int) -> int:
     """Raise the lower ends to user k's levels; EMPTY, SAME or CHANGED."""
     result = SAME
@@ -102,19 +103,18 @@ def imply(lv: Levels, low: Integers, high: Integers, k: int, first: int, stop: i
 
 @kernel()
 def peg_users(
-    lv: Levels, c: Costs, r: Rewards, low: Integers, high: Integers, options: Integers,
-    price: Floats, bound: float,
+    lv: Levels, c: Costs, r: Rewards, low: Integers, high: Integers, price: Floats, bound: float
 ) -> int:  # fmt: skip
     """Shut options that cannot be part of an answer; EMPTY, SAME or CHANGED."""
-    u, v, own = c.user, r.user, lv.user
-    floor = -bd.margin(price, u.shape[1])
+    u, v, own, options = c.user, r.user, lv.user, lv.options
+    floor = -bd.margin(price, lv.members[ix.USERS])
     plain = share_term(c, price, 0.0, 0.0)
     ad_rate = price[bd.AD_TIME] / max(c.scale[bx.AD_TICKS], 1.0)
     sd_rate = price[bd.SD_TIME] / max(c.scale[bx.SD_TICKS], 1.0)
     d1, d2, d3 = lv.charge[1, low[1]], lv.charge[2, low[2]], lv.charge[3, low[3]]
     d6, d7, d8 = lv.charge[6, low[6]], lv.charge[7, low[7]], lv.charge[8, low[8]]
     result = SAME
-    for k in range(u.shape[1]):
+    for k in range(lv.members[ix.USERS]):
         rest = bound - v[BEST, k] - plain
         if u[bx.AD, k] > OPEN:
             over = max(0.0, own[ix.AD_OWN_DEADLINE, k] - d1)
@@ -148,20 +148,20 @@ def peg_users(
     return result
 
 
-@kernel()
+@inlined()
 def without_higher(lv: Levels, loss: Floats, total: Floats, d: int, low: int, high: int) -> None:
     """Set `total[v]` to what the users above level v of threshold d lose, v in [low, high]."""
     for v in range(low, high + 1):
         total[v] = 0.0
     rank = lv.rank[d]
-    for k in range(len(loss)):
+    for k in range(lv.members[ix.USERS]):
         if loss[k] > 0.0 and rank[k] > low:
             total[min(rank[k], high) - 1] += loss[k]
     for v in range(high - 2, low - 1, -1):
         total[v] += total[v + 1]
 
 
-@kernel()
+@inlined()
 def _bound_levels(
     lv: Levels, sh: Shares, c: Costs, r: Rewards, price: Floats, bound: float, d: int, low: int,
     high: int, goal: int,
@@ -205,7 +205,7 @@ def peg_levels(
     bound: float, goal: int,
 ) -> int:  # fmt: skip
     """Cut off end levels that cannot be part of an answer; EMPTY, SAME or CHANGED."""
-    floor = -bd.margin(price, c.user.shape[1])
+    floor = -bd.margin(price, lv.members[ix.USERS])
     result = SAME
     for d in (1, 2, 3, 6, 7, 8, ix.SHARE, ix.SPLIT, ix.AD_COUNT):
         first, last = low[d], high[d]

@@ -13,18 +13,28 @@ from . import threshold_box as bx
 from . import threshold_levels as ix
 from . import threshold_peg as peg
 from .threshold_box import OPEN, Costs
-from .threshold_branch import best_cut, score
-from .threshold_levels import MAY_AD, MAY_SD, MAY_WAIT, Floats, Integers, Levels, Shares, kernel
+from .threshold_branch import AFTER, DIMENSION, UNKNOWN, UPPER_FIRST, choose, new_branch
+from .threshold_levels import (
+    MAY_AD,
+    MAY_SD,
+    MAY_WAIT,
+    Floats,
+    Integers,
+    Levels,
+    Shares,
+    kernel,
+    new_levels,
+    restrict,
+)
 from .threshold_primal import AD, NONE, SD, Exact, place
 
 #: What a slice of the search returns.
 REFUTED, FOUND, PAUSED, FULL = 0, 1, 2, 3
 #: Entries of `Tree.tally`.
-TOP, NODES, LEAVES, TRIALS = range(4)
-#: Passes of tightening, bounding and pegging at a node, and price steps in each.
-PASSES, STEPS = 5, 25
-#: Dimensions tried by strong branching, and price steps for each half.
-TRIED, TRIAL_STEPS = 5, 3
+TOP, NODES, LEAVES = range(3)
+#: Passes of tightening, bounding and pegging at a node; rounds in each, and price steps in
+#: the first and in later ones.
+PASSES, ROUNDS, FIRST_STEPS, STEPS = 3, 2, 20, 8
 
 
 class Tree(NamedTuple):
@@ -38,10 +48,10 @@ class Tree(NamedTuple):
         What each user may still do.
     price : (size, 7) float
         The parent's prices.
-    tally : (4,)
-        Open boxes, nodes, nodes branched on users, halves priced.
+    tally : (3,)
+        Open boxes, nodes, nodes branched on users.
     merit : (2, 12) float
-        Running mean of each dimension's scores, and the node at which it was tried last.
+        Memory of strong branching (`threshold_branch.Branch`).
     answer : (K,) int8
         Modes of the schedule found.
     point : (2,)
@@ -63,7 +73,7 @@ def new_tree(users: int, size: int = 256) -> Tree:
         box=np.zeros((size, 2, ix.DIMENSIONS), np.int64),
         options=np.zeros((size, users), np.int64),
         price=np.zeros((size, bd.PRICES)),
-        tally=np.zeros(4, np.int64),
+        tally=np.zeros(3, np.int64),
         merit=np.zeros((2, ix.DIMENSIONS)),
         answer=np.zeros(users, np.int8),
         point=np.zeros(2, np.int64),
@@ -82,65 +92,74 @@ def grown(tree: Tree) -> Tree:
 def plant(lv: Levels, sh: Shares, tree: Tree, goal: int) -> None:
     """Make the tree hold the root box of a question only."""
     tree.box[0, 0] = 0
-    tree.box[0, 1, : ix.THRESHOLDS] = lv.size - 1
+    tree.box[0, 1, : ix.THRESHOLDS] = lv.ordered.max(axis=1, initial=0)
     tree.box[0, 1, ix.SHARE :] = len(sh.z) - 1, sh.room.shape[1] - 1, goal
     tree.options[0] = lv.options
     memory = 0.2 if sh.joint else 0.1
     tree.price[0] = 0.4, 0.4, memory, memory, 0.0, 0.0, 1 / goal
-    tree.merit[0], tree.merit[1] = 1e9, 0.0
+    tree.merit[0], tree.merit[1] = UNKNOWN, tree.tally[NODES]
     tree.tally[TOP] = 1
 
 
 @kernel()
 def _settle(
     lv: Levels, sh: Shares, c: Costs, r: peg.Rewards, low: Integers, high: Integers,
-    options: Integers, price: Floats, goal: int, scratch: Floats,
+    price: Floats, goal: int, scratch: Floats,
 ) -> float:  # fmt: skip
     """Tighten, bound and peg until nothing changes; -1: the box holds no answer."""
-    bound = 0.0
-    for _ in range(PASSES):
-        if not bx.tighten(lv, sh, c, low, high, options, goal, 4):
+    users, bound = lv.members[ix.USERS], 0.0
+    for i in range(PASSES):
+        if not bx.tighten(lv, sh, c, low, high, goal, ROUNDS):
             return -1.0
-        bound = bd.improve(c, price, goal, sh.joint, STEPS, scratch[0], scratch[1])
-        if bound < -bd.margin(price, len(options)):
+        steps = FIRST_STEPS if i == 0 else STEPS
+        bound = bd.improve(c, users, price, goal, sh.joint, steps, scratch)
+        if bound < -bd.margin(price, users):
             return -1.0
-        peg.reward(c, price, r)
-        state = peg.peg_users(lv, c, r, low, high, options, price, bound)
+        peg.reward(c, users, price, r)
+        state = peg.peg_users(lv, c, r, low, high, price, bound)
         if state == peg.SAME:
             state = peg.peg_levels(lv, sh, c, r, low, high, price, bound, goal)
         if state == peg.EMPTY:
             return -1.0
         if state == peg.SAME:
             break
+    for k in range(users):
+        open_ = MAY_WAIT if c.user[bx.WAIT, k] > OPEN else 0
+        open_ += MAY_AD if c.user[bx.AD, k] > OPEN else 0
+        lv.options[k] = open_ + (MAY_SD if c.user[bx.SD, k] > OPEN else 0)
     return max(bound, 0.0)
 
 
 @kernel()
 def _round(
-    e: Exact, sh: Shares, c: Costs, r: peg.Rewards, low: Integers, high: Integers, goal: int,
-    tree: Tree,
+    e: Exact, lv: Levels, sh: Shares, c: Costs, r: peg.Rewards, low: Integers, high: Integers,
+    goal: int, tree: Tree,
 ) -> bool:  # fmt: skip
     """Try the maximiser of the Lagrangian as a schedule."""
-    served = 0
     for k in range(len(tree.answer)):
-        mode = NONE
+        tree.answer[k] = NONE
+    served = 0
+    for k in range(lv.members[ix.USERS]):
         if r.user[peg.BEST, k] > 0.0 or c.user[bx.WAIT, k] < OPEN:
+            mode = NONE
             if c.user[bx.AD, k] > OPEN and r.user[peg.IN_AD, k] >= r.user[peg.IN_SD, k]:
                 mode = AD
             elif c.user[bx.SD, k] > OPEN:
                 mode = SD
-        tree.answer[k] = mode
-        served += int(mode != NONE)
+            tree.answer[lv.place[k]] = mode
+            served += int(mode != NONE)
     return served >= goal and place(e, sh, tree.answer, low, high, tree.point)
 
 
 @kernel()
-def _push(tree: Tree, low: Integers, high: Integers, options: Integers, price: Floats) -> int:
+def _push(tree: Tree, lv: Levels, low: Integers, high: Integers, price: Floats) -> int:
     top: int = tree.tally[TOP]
     for d in range(ix.DIMENSIONS):
         tree.box[top, 0, d], tree.box[top, 1, d] = low[d], high[d]
-    for k in range(len(options)):
-        tree.options[top, k] = options[k]
+    for k in range(tree.options.shape[1]):
+        tree.options[top, k] = MAY_WAIT
+    for k in range(lv.members[ix.USERS]):
+        tree.options[top, lv.place[k]] = lv.options[k]
     for i in range(bd.PRICES):
         tree.price[top, i] = price[i]
     tree.tally[TOP] = top + 1
@@ -149,17 +168,19 @@ def _push(tree: Tree, low: Integers, high: Integers, options: Integers, price: F
 
 @kernel()
 def _branch_on_user(
-    lv: Levels, c: Costs, r: peg.Rewards, tree: Tree, low: Integers, high: Integers,
-    options: Integers, price: Floats,
-) -> None:  # fmt: skip
+    lv: Levels, r: peg.Rewards, tree: Tree, low: Integers, high: Integers, price: Floats
+) -> None:
     """Push one box for each option of the user whose two best options are closest.
 
     All thresholds are fixed here. With every user fixed too, the box held one schedule, which
     `_round` has just tried.
     """
     chosen, closest = -1, np.inf
-    for k in range(len(options)):
-        wait, ad, sd = c.user[bx.WAIT, k], r.user[peg.IN_AD, k], r.user[peg.IN_SD, k]
+    for k in range(lv.members[ix.USERS]):
+        may = lv.options[k]
+        wait = 0.0 if may & MAY_WAIT else bx.SHUT
+        ad = r.user[peg.IN_AD, k] if may & MAY_AD else bx.SHUT
+        sd = r.user[peg.IN_SD, k] if may & MAY_SD else bx.SHUT
         best = max(wait, max(ad, sd))
         second = wait + ad + sd - best - min(wait, min(ad, sd))
         if second > OPEN and best - second < closest:
@@ -167,18 +188,19 @@ def _branch_on_user(
     if chosen < 0:
         return
     tree.tally[LEAVES] += 1
-    for row in range(3):
-        if c.user[row, chosen] > OPEN:
-            top = _push(tree, low, high, options, price)
-            tree.options[top, chosen] = (MAY_WAIT, MAY_AD, MAY_SD)[row]
-            if row > 0:
-                first, stop = (0, 4) if row == bx.AD else (4, 9)
+    may = lv.options[chosen]
+    for bit in (MAY_WAIT, MAY_AD, MAY_SD):
+        if may & bit:
+            top = _push(tree, lv, low, high, price)
+            tree.options[top, lv.place[chosen]] = bit
+            if bit != MAY_WAIT:
+                first, stop = (0, 4) if bit == MAY_AD else (4, 9)
                 if peg.imply(lv, tree.box[top, 0], high, chosen, first, stop) == peg.EMPTY:
                     tree.tally[TOP] = top
 
 
-@njit(cache=True)
-def search(e: Exact, lv: Levels, sh: Shares, tree: Tree, goal: int, nodes: int) -> int:
+@njit(cache=True, error_model="numpy")
+def search(e: Exact, full: Levels, sh: Shares, tree: Tree, goal: int, nodes: int) -> int:
     """Continue a tree for so many nodes: is there a schedule that serves `goal` users?
 
     Returns
@@ -187,16 +209,12 @@ def search(e: Exact, lv: Levels, sh: Shares, tree: Tree, goal: int, nodes: int) 
         REFUTED (no), FOUND (`tree.answer`, at `tree.point`), PAUSED (resume later), or FULL (grow
         the tree and resume).
     """
-    users = len(lv.options)
-    width = max(max(lv.charge.shape[1], sh.share.shape[1]), max(sh.room.shape[1], users + 1))
-    c, c2, r = bx.new_costs(users), bx.new_costs(users), peg.new_rewards(users, width)
-    half_box, options = np.empty((2, 12), np.int64), np.empty(users, np.int64)
-    l2, h2 = half_box[0], half_box[1]
-    prices, scratch = np.empty((2, 7)), np.empty((2, 7))
-    price, p2 = prices[0], prices[1]
-    low, high = np.empty(12, np.int64), np.empty(12, np.int64)
-    tally, merit, tried_at = tree.tally, tree.merit[0], tree.merit[1]
-    estimate, cut_at = np.empty(12), np.empty(12, np.int64)
+    users = len(full.options)
+    width = max(max(full.charge.shape[1], sh.share.shape[1]), max(sh.room.shape[1], users + 1))
+    lv, c, spare = new_levels(full), bx.new_costs(users), bx.new_costs(users)
+    r, b = peg.new_rewards(users, width), new_branch(tree.merit, width)
+    box, price, scratch = np.empty((2, ix.DIMENSIONS), np.int64), np.empty(7), np.empty((2, 7))
+    low, high, tally = box[0], box[1], tree.tally
     last = tally[NODES] + nodes
     while tally[TOP] > 0:
         if tally[NODES] >= last:
@@ -206,89 +224,24 @@ def search(e: Exact, lv: Levels, sh: Shares, tree: Tree, goal: int, nodes: int) 
         tally[TOP] -= 1
         tally[NODES] += 1
         top = tally[TOP]
-        for d in range(12):
+        for d in range(ix.DIMENSIONS):
             low[d], high[d] = tree.box[top, 0, d], tree.box[top, 1, d]
-        for k in range(users):
-            options[k] = tree.options[top, k]
-        for i in range(7):
+        for i in range(bd.PRICES):
             price[i] = tree.price[top, i]
-        bound = _settle(lv, sh, c, r, low, high, options, price, goal, scratch)
+        restrict(full, tree.options[top], lv)
+        bound = _settle(lv, sh, c, r, low, high, price, goal, scratch)
         if bound < 0:
             continue
-        if _round(e, sh, c, r, low, high, goal, tree):
+        if _round(e, lv, sh, c, r, low, high, goal, tree):
             return FOUND
-        best, at, where = -1.0, -1, 0
-        lower_loss, upper_loss = 0.0, 0.0
-        for d in range(12):
-            estimate[d] = -1.0
-            if low[d] < high[d]:
-                merit_d, cut_at[d] = best_cut(lv, sh, c, r, price, bound, d, low[d], high[d], goal)
-                estimate[d] = max(merit_d / (bound + 0.01), merit[d] if d >= 9 else 0.0) * (
-                    1 + 0.02 * (tally[NODES] - tried_at[d])
-                )
-        alive = True
-        for _ in range(TRIED):
-            d = 0
-            for i in range(1, 12):
-                if estimate[i] > estimate[d]:
-                    d = i
-            if estimate[d] < 0:
-                break
-            estimate[d] = -1.0
-            v = cut_at[d]
-            if v < low[d] or v >= high[d]:
-                continue
-            first_loss, loss = 0.0, 0.0
-            dead = 0
-            for half in range(2):
-                for i in range(12):
-                    l2[i], h2[i] = low[i], high[i]
-                for i in range(7):
-                    p2[i] = price[i]
-                if half == 0:
-                    h2[d] = v
-                else:
-                    l2[d] = v + 1
-                tally[TRIALS] += 1
-                value = -1.0
-                if bx.tighten(lv, sh, c2, l2, h2, options, goal, 2):
-                    value = min(
-                        bound,
-                        bd.improve(c2, p2, goal, sh.joint, TRIAL_STEPS, scratch[0], scratch[1]),
-                    )
-                    if value >= -bd.margin(p2, users):
-                        value = max(value, 0.0)
-                if value < 0:
-                    dead |= 1 << half
-                first_loss, loss = loss, bound - value
-            if dead == 3:
-                alive = False
-                break
-            if dead == 1:
-                low[d] = v + 1
-            elif dead == 2:
-                high[d] = v
-            merit_d = 0.5 if dead else score(first_loss, loss, bound + 0.01) / (bound + 0.01)
-            merit[d] = merit_d if merit[d] > 1e8 else 0.8 * merit[d] + 0.2 * merit_d
-            tried_at[d] = tally[NODES]
-            if not dead and merit_d > best:
-                best, at, where = merit_d, d, v
-                lower_loss, upper_loss = first_loss, loss
-        if not alive:
+        if not choose(lv, sh, c, spare, b, low, high, price, goal, bound, tally[NODES], scratch):
             continue
-        if at < 0 or not (low[at] <= where < high[at]):
-            at = -1
-            widest = 0
-            for d in range(12):
-                if high[d] - low[d] > widest:
-                    widest, at, where = high[d] - low[d], d, (low[d] + high[d]) // 2
-        if at < 0:
-            _branch_on_user(lv, c, r, tree, low, high, options, price)
+        d = b.cut[DIMENSION]
+        if d < 0:
+            _branch_on_user(lv, r, tree, low, high, price)
             continue
         for half in range(2):
-            top = _push(tree, low, high, options, price)
-            if (half == 0) == (lower_loss <= upper_loss):
-                tree.box[top, 0, at] = where + 1
-            else:
-                tree.box[top, 1, at] = where
+            top = _push(tree, lv, low, high, price)
+            upper = half == b.cut[UPPER_FIRST]
+            tree.box[top, 0 if upper else 1, d] = b.cut[AFTER] + int(upper)
     return REFUTED
