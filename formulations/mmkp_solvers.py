@@ -13,7 +13,7 @@ from heuristics.mmkp import heu
 from instances import Status
 from instances.mmkp import MMKP, Number, Selection, to_integers
 
-from .mmkp_bounds import lagrangian_bound
+from .mmkp_bounds import lp_bound
 from .mmkp_relaxation import Choice, choices, cover
 
 #: Profits beyond this sum are refused: solvers count them in doubles or 32 bits.
@@ -231,7 +231,7 @@ def _with_cuts(problem: MMKP, engine: Engine, time_limit: float | None, seed: in
     if not any(group.items for group in problem.classes):  # solvers refuse empty models
         return Progress((None,) * len(problem.classes), 0)
     ends = math.inf if time_limit is None else time.perf_counter() + time_limit
-    most = int(lagrangian_bound(problem, [Fraction(0)] * len(problem.capacities)))
+    most = math.floor(lp_bound(problem))  # a solver stopped early may have no bound worth the name
     best = Progress(heu(problem), most, None, {"rounds": 0, "cuts": 0})
     while True:
         left = None if time_limit is None else ends - time.perf_counter()
