@@ -66,6 +66,9 @@ def _basis(problem: MMKP, rows: list[Row], sides: list[Fraction]) -> tuple[list[
     """Return the basic columns and the rows whose slack is not basic, as simplex leaves them."""
     import highspy
 
+    from formulations.highs import _greeted
+
+    _greeted()
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("solver", "simplex")
