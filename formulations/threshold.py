@@ -34,14 +34,18 @@ from .threshold_search import (
     FULL,
     LEAVES,
     NODES,
+    PAUSED,
     REFUTED,
-    Tree,
     grown,
     new_tree,
     plant,
     search,
 )
 
+#: Names of the trees: the question asked, and harder ones.
+MAIN, PROBE = "main", "probe"
+#: Nodes of a question before harder ones are tried.
+PATIENCE = 40_000
 #: Seconds between two looks at the clock and at Ctrl-C.
 SLICE_S = 0.03
 
@@ -93,61 +97,104 @@ class _Run:
         request = self.request
         self.exact: Exact = pack(self.tables)
         self.levels: Levels = build_levels(self.tables, request.allow_ad, request.allow_sd)
-        self.tree: Tree = new_tree(self.tables.users)
+        self.trees = {MAIN: new_tree(self.tables.users)}
         self.best = request.start or self._nobody()
         self.most = int(np.count_nonzero(self.levels.options > 1))
         self.slice = 64
 
     def answer(self) -> Answer:
-        open_trees = trees(self.tables, self.request.z_indices, self.request.lam_indices)
+        shares = trees(self.tables, self.request.z_indices, self.request.lam_indices)
+        uppers = dict.fromkeys(range(len(shares)), self.most)
         built = time.perf_counter()
         stopped_by = None
         try:
-            while open_trees and self.best.served < self.most:
-                if self._ask(open_trees[0], self.best.served + 1) == REFUTED:
-                    open_trees.pop(0)
+            for i in list(uppers):
+                uppers[i] = self._exhaust(shares[i], uppers, i)
         except _Stop as stop:
             stopped_by = str(stop)
         except KeyboardInterrupt:
             stopped_by = "interrupt"
         bound = self.best.served
-        if stopped_by is not None:
-            bound = max([bound, *(self._root_bound(shares) for shares in open_trees)])
-        tally = self.tree.tally
-        return Answer(
-            self.best,
-            bound,
-            stopped_by,
-            {
-                "nodes": int(tally[NODES]),
-                "leaves": int(tally[LEAVES]),
-                "build_s": built - self.started,
-                "solve_s": time.perf_counter() - built,
-            },
-        )
+        for i, upper in uppers.items():
+            if upper > bound:
+                bound = max(bound, self._root_bound(shares[i], upper))
+        leaves = sum(int(tree.tally[LEAVES]) for tree in self.trees.values())
+        statistics = {
+            "nodes": self._nodes(),
+            "leaves": leaves,
+            "build_s": built - self.started,
+            "solve_s": time.perf_counter() - built,
+        }
+        return Answer(self.best, bound, stopped_by, statistics)
 
     def _nobody(self) -> Assignment:
         lam = None if self.request.lam_indices is None else self.request.lam_indices[0]
         return Assignment(np.zeros(self.tables.users, np.int8), self.request.z_indices[0], lam)
 
-    def _ask(self, shares: Shares, goal: int) -> int:
-        """Return FOUND (a better incumbent) or REFUTED."""
-        plant(self.levels, shares, self.tree, goal)
-        while True:
-            nodes = self._next_slice()
-            began = time.perf_counter()
-            state = search(self.exact, self.levels, shares, self.tree, goal, nodes)
+    def _nodes(self) -> int:
+        return sum(int(tree.tally[NODES]) for tree in self.trees.values())
+
+    def _exhaust(self, shares: Shares, uppers: dict[int, int], i: int) -> int:
+        """Improve the incumbent until the tree holds no better one; return its upper bound.
+
+        A question that takes long is interrupted for harder ones: their refutation, far cheaper,
+        narrows the interval that a limit would leave.
+        """
+        while self.best.served < uppers[i]:
+            goal, patience = self.best.served + 1, PATIENCE
+            self._plant(MAIN, shares, goal)
+            state = self._pursue(MAIN, shares, goal, patience)
+            while state == PAUSED:
+                state = self._narrow(shares, goal, patience // 8, uppers, i)
+                if state == PAUSED:
+                    state = self._pursue(MAIN, shares, goal, patience)
+                    patience *= 2
+            if state == REFUTED:
+                break
+        return self.best.served
+
+    def _narrow(self, shares: Shares, goal: int, nodes: int, uppers: dict[int, int], i: int) -> int:
+        """Bisect for the least goal above `goal` that so many nodes refute.
+
+        Returns FOUND if the incumbent has improved, else PAUSED.
+        """
+        unknown = goal
+        while unknown < uppers[i]:
+            harder = (unknown + uppers[i] + 1) // 2
+            self._plant(PROBE, shares, harder)
+            state = self._pursue(PROBE, shares, harder, nodes)
             if state == FOUND:
-                self._keep(shares)
+                return FOUND
+            if state == REFUTED:
+                uppers[i] = harder - 1
+            else:
+                unknown = harder
+        return PAUSED
+
+    def _plant(self, name: str, shares: Shares, goal: int) -> None:
+        if name not in self.trees:
+            self.trees[name] = new_tree(self.tables.users)
+        plant(self.levels, shares, self.trees[name], goal)
+
+    def _pursue(self, name: str, shares: Shares, goal: int, nodes: int) -> int:
+        """Search a tree for so many nodes, in slices; a schedule found becomes the incumbent."""
+        last = int(self.trees[name].tally[NODES]) + nodes
+        while True:
+            tree = self.trees[name]
+            left = last - int(tree.tally[NODES])
+            if left <= 0:
+                return PAUSED
+            step = min(left, self._next_slice())
+            began = time.perf_counter()
+            state: int = search(self.exact, self.levels, shares, tree, goal, step)
+            if state == FOUND:
+                z, lam = (int(position) for position in tree.point)
+                self.best = Assignment(tree.answer.copy(), z, None if shares.joint else lam)
             if state in (FOUND, REFUTED):
                 return state
             if state == FULL:
-                self.tree = grown(self.tree)
-            self._adapt(nodes, time.perf_counter() - began)
-
-    def _keep(self, shares: Shares) -> None:
-        z, lam = (int(position) for position in self.tree.point)
-        self.best = Assignment(self.tree.answer.copy(), z, None if shares.joint else lam)
+                self.trees[name] = grown(tree)
+            self._adapt(step, time.perf_counter() - began)
 
     def _next_slice(self) -> int:
         """Return how many nodes to search before the next look at the clock."""
@@ -157,7 +204,7 @@ class _Run:
             raise _Stop("time_limit")
         if limits.node_limit is None:
             return self.slice
-        left = limits.node_limit - int(self.tree.tally[NODES])
+        left = limits.node_limit - self._nodes()
         if left <= 0:
             raise _Stop("node_limit")
         return min(self.slice, left)
@@ -165,18 +212,18 @@ class _Run:
     def _adapt(self, nodes: int, seconds: float) -> None:
         if seconds > 2 * SLICE_S:
             self.slice = max(1, nodes // 2)
-        elif seconds < SLICE_S / 2:
+        elif seconds < SLICE_S / 2 and nodes == self.slice:
             self.slice = 2 * nodes
 
-    def _root_bound(self, shares: Shares) -> int:
-        """Return an upper bound on the users of a tree: goals that its root alone refutes.
+    def _root_bound(self, shares: Shares, high: int) -> int:
+        """Return the largest goal up to `high` that the root of the tree alone does not refute.
 
         Any refuted goal bounds all larger ones, so bisection is valid whichever it meets.
         """
-        low, high = self.best.served, self.most
+        low = self.best.served
         while low < high:
             goal = (low + high + 1) // 2
-            probe = new_tree(self.tables.users)
+            probe = new_tree(self.tables.users, 8)
             plant(self.levels, shares, probe, goal)
             state = search(self.exact, self.levels, shares, probe, goal, 1)
             low, high = (low, goal - 1) if state == REFUTED else (goal, high)

@@ -177,6 +177,17 @@ def test_slices_do_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (whole.assignment.modes == sliced.assignment.modes).all()
 
 
+def test_harder_questions_narrow_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = build_tables(generate("paper-4a", 50, 1), False)
+    optimum = BACKEND.solve(tables, everything(tables)).bound
+    plain = BACKEND.solve(tables, everything(tables, node_limit=900))
+    monkeypatch.setattr("formulations.threshold.PATIENCE", 100)
+    narrowed = BACKEND.solve(tables, everything(tables, node_limit=900))
+    assert narrowed.assignment is not None
+    assert narrowed.assignment.served <= optimum <= narrowed.bound < plain.bound
+    assert BACKEND.solve(tables, everything(tables)).bound == optimum
+
+
 def test_tree_that_fills_up_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     from formulations import threshold
 
