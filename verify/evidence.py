@@ -32,8 +32,8 @@ def claims_table(campaign: Campaign) -> Table:
     """Return one row for each group of each claim, and how far it fell below the optimum."""
     caption = "* must fall below: an erratum" if _errata(campaign) else None
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption=caption, caption_justify="left")
-    table.add_column("served, compared with the optimum", no_wrap=True)
-    for name in ("cases", "below", "mean loss", "worst", "split"):
+    table.add_column("served, against the optimum", no_wrap=True)
+    for name in ("cases", "below", "loss", "worst", "split"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for claim in campaign.claims:

@@ -51,8 +51,11 @@ def main(
     try:
         for tracks in hunt(quarry, seed, limit, evaluations, until):
             console.print(_progress(tracks), markup=False, soft_wrap=True)
+            _saved(quarry, tracks, output)  # an interrupted hunt keeps its find
     except ValueError as error:
         raise InputError(str(error)) from None
+    assert tracks.worst is not None, "a hunt yields after its first trial"
+    quarry.certified(tracks.worst)
     data = _saved(quarry, tracks, output) | {"seed": seed}
     if as_json:
         print(json.dumps(data, indent=1, ensure_ascii=False))
@@ -71,10 +74,9 @@ def _progress(tracks: Tracks) -> str:
 
 
 def _saved(quarry: Quarry, tracks: Tracks, folder: Path) -> dict[str, Any]:
-    """Certify and save what was found; return it as JSON data."""
+    """Save what was found so far; return it as JSON data."""
     worst = tracks.worst
     assert worst is not None, "a hunt yields after its first trial"
-    quarry.certified(worst)
     found = {"worst": worst} | ({"infeasible": tracks.infeasible} if tracks.infeasible else {})
     trials = {name: _saved_trial(quarry, trial, name, folder) for name, trial in found.items()}
     return {

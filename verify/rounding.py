@@ -119,7 +119,7 @@ def round_down(point: Vertex) -> Selection:
 
 ADDITIVE = Claim(
     "rounding",
-    "Rounding the LP: P1 loses ≤ 3, P3 ≤ 4",
+    "LP rounding loses ≤ 3 (P3: 4)",
     examine,
     ("memory-tight", "paper-4a", "deadline-tight", "ties"),
     (4, 11),
