@@ -99,3 +99,11 @@ def test_instances_are_frozen() -> None:
 def test_a_prompt_longer_than_any_context_is_refused() -> None:
     with pytest.raises(ValidationError, match="less than or equal to 10000000"):
         make_user("endless", input_tokens=10**7 + 1)
+
+
+def test_a_copy_with_other_users_has_its_own_index() -> None:
+    """A cached index survived the copy once, and wrong users were judged."""
+    instance = make_instance(make_user("a"), make_user("b"))
+    assert instance.index == {"a": 0, "b": 1}
+    copy = instance.model_copy(update={"users": instance.users[1:]})
+    assert copy.index == {"b": 0}
