@@ -60,34 +60,34 @@ def lagrangian(c: Costs, users: int, price: Floats, goal: int, joint: bool, slac
     total, time_1, time_2, bytes_1, bytes_2, in_ad, in_sd = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     u = c.user
     for k in range(users):
-        ad = u[bx.AD, k] + (ad_gain - alpha * u[bx.AD_TIME, k] - mu * u[bx.AD_BYTES, k])
-        sd = u[bx.SD, k] + (sd_gain - beta * u[bx.SD_TIME, k] - nu * u[bx.SD_BYTES, k])
+        ad = u[bx.USE, k] + (ad_gain - alpha * u[bx.TIME, k] - mu * u[bx.BYTES, k])
+        sd = u[bx.USE + 1, k] + (sd_gain - beta * u[bx.TIME + 1, k] - nu * u[bx.BYTES + 1, k])
         wait = u[bx.WAIT, k]
         total += max(wait, max(ad, sd))
         to_ad, to_sd = (ad >= sd) & (ad > wait), (sd > ad) & (sd > wait)
-        time_1 += u[bx.AD_TIME, k] if to_ad else 0.0
-        bytes_1 += u[bx.AD_BYTES, k] if to_ad else 0.0
+        time_1 += u[bx.TIME, k] if to_ad else 0.0
+        bytes_1 += u[bx.BYTES, k] if to_ad else 0.0
         in_ad += 1.0 if to_ad else 0.0
-        time_2 += u[bx.SD_TIME, k] if to_sd else 0.0
-        bytes_2 += u[bx.SD_BYTES, k] if to_sd else 0.0
+        time_2 += u[bx.TIME + 1, k] if to_sd else 0.0
+        bytes_2 += u[bx.BYTES + 1, k] if to_sd else 0.0
         in_sd += 1.0 if to_sd else 0.0
     s = c.scale
-    at_low, at_high = alpha * s[bx.AD_AT_LOW] + beta, alpha + beta * s[bx.SD_AT_HIGH]
-    slack[AD_TIME] = (s[bx.AD_AT_LOW] if at_low > at_high else 1.0) - time_1
-    slack[SD_TIME] = (1.0 if at_low > at_high else s[bx.SD_AT_HIGH]) - time_2
-    slack[AD_MOST], slack[SD_MOST] = s[bx.MOST_AD] - in_ad, s[bx.MOST_SD] - in_sd
+    at_low, at_high = alpha * s[bx.OTHER_END] + beta, alpha + beta * s[bx.OTHER_END + 1]
+    slack[AD_TIME] = (s[bx.OTHER_END] if at_low > at_high else 1.0) - time_1
+    slack[SD_TIME] = (1.0 if at_low > at_high else s[bx.OTHER_END + 1]) - time_2
+    slack[AD_MOST], slack[SD_MOST] = s[bx.MOST] - in_ad, s[bx.MOST + 1] - in_sd
     slack[USER] = in_ad + in_sd - goal
     bound: float = total - goal * price[USER]
     bound += max(at_low, at_high)
-    bound += price[AD_MOST] * s[bx.MOST_AD] + price[SD_MOST] * s[bx.MOST_SD]
+    bound += price[AD_MOST] * s[bx.MOST] + price[SD_MOST] * s[bx.MOST + 1]
     if joint:
         slack[AD_BYTES], slack[SD_BYTES] = 1 - bytes_1 - bytes_2, 0.0
         bound += mu
         return bound
-    low = mu * s[bx.AD_ROOM_AT_LOW] + nu
-    high = mu + nu * s[bx.SD_ROOM_AT_HIGH]
-    slack[AD_BYTES] = (s[bx.AD_ROOM_AT_LOW] if low > high else 1.0) - bytes_1
-    slack[SD_BYTES] = (1.0 if low > high else s[bx.SD_ROOM_AT_HIGH]) - bytes_2
+    low = mu * s[bx.OTHER_ROOM] + nu
+    high = mu + nu * s[bx.OTHER_ROOM + 1]
+    slack[AD_BYTES] = (s[bx.OTHER_ROOM] if low > high else 1.0) - bytes_1
+    slack[SD_BYTES] = (1.0 if low > high else s[bx.OTHER_ROOM + 1]) - bytes_2
     bound += max(low, high)
     return bound
 
@@ -120,7 +120,7 @@ def improve(
     """
     trial, slack = scratch[0], scratch[1]
     rows = 3 if joint else 4
-    ad_weight, sd_weight = 1 / (1 + c.scale[bx.MOST_AD]), 1 / (1 + c.scale[bx.MOST_SD])
+    ad_weight, sd_weight = 1 / (1 + c.scale[bx.MOST]), 1 / (1 + c.scale[bx.MOST + 1])
     for i in range(PRICES):
         trial[i] = price[i]
     best, pace, idle = np.inf, 1.0, 0

@@ -48,17 +48,12 @@ SHUT = -1e3
 OPEN = -100.0  # anything above is open
 FAST = {"reassoc", "contract", "nsz"}
 
-#: Rows of `Costs.user`: 0 where the option is open and `SHUT` where not, and the costs.
-WAIT, AD, SD, AD_TIME, SD_TIME, AD_BYTES, SD_BYTES = range(7)
-#: Entries of `Costs.scale`.
-(
-    AD_TICKS, SD_TICKS, AD_BUDGET, SD_BUDGET, AD_ROOM, SD_ROOM, MOST_AD, MOST_SD,
-    AD_AT_LOW, SD_AT_HIGH, AD_ROOM_AT_LOW, SD_ROOM_AT_HIGH,
-) = range(12)  # fmt: skip
-#: Rows of `Costs.sums`.
-BASE_1, SLOPE_1, BYTES_1, BASE_3, SLOPE_3, PAIRS_4, BYTES_3, STEPS_4 = range(8)
-#: Entries of `Costs.found`: users that may enter a mode, either, and that may not wait.
-IN_AD, IN_SD, EITHER, MUST = range(4)
+#: Rows of `Costs.user`: 0 where the option is open and `SHUT` where not, and ``TIME + mode``, ...
+WAIT, USE, TIME, BYTES = 0, 1, 3, 5
+#: Entries of `Costs.scale`, each plus the mode.
+TICKS, BUDGET, ROOM, MOST, OTHER_END, OTHER_ROOM = 0, 2, 4, 6, 8, 10
+#: Rows of `Costs.sums`: ``mode * SUMS + BASE``, ...
+BASE, SLOPE, PAIRS, SIZE, STEPS, SUMS = range(6)
 
 
 class Costs(NamedTuple):
@@ -67,17 +62,19 @@ class Costs(NamedTuple):
     Attributes
     ----------
     user : (7, K) float
-        Open options, and lower bounds on the costs over `scale[AD_BUDGET]`, ...; an open option's
-        are at most 1 + 1e-9.
+        Open options, and lower bounds on the costs over the mode's budget and room; an open
+        option's are at most 1 + 1e-9.
     scale : (12,) float
-        Whole-GPU ticks of each batch, times the largest share, rooms, largest counts; the
-        ratio of the smallest to the largest share (z for AD, 1 - z for SD; λ for the rooms).
-    smallest : (9, K + 1)
+        By mode: whole-GPU ticks of the batch, times the largest share, room, largest count; how
+        much of the largest share (room) is left at the other end of the interval of z (of λ).
+    smallest : (10, K + 1)
         Levels of the users that may enter, ascending, as many as the mode can serve.
-    largest : (9,)
-        The last of them.
-    sums : (8, K + 2) float
+    largest : (10,)
+        The last of them all.
+    sums : (10, K + 2) float
         Prefix sums in the order of L2 and N1.
+    found : (2,)
+        Users that may enter each mode.
     """
 
     user: Floats
@@ -85,6 +82,7 @@ class Costs(NamedTuple):
     smallest: Integers
     largest: Integers
     sums: Floats
+    found: Integers
 
 
 @kernel()
@@ -93,240 +91,173 @@ def new_costs(users: int) -> Costs:
     return Costs(
         np.zeros((7, users)),
         np.zeros(12),
-        np.zeros((9, users + 1), np.int64),
-        np.zeros(9, np.int64),
-        np.zeros((8, users + 2)),
+        np.zeros((ix.THRESHOLDS, users + 1), np.int64),
+        np.zeros(ix.THRESHOLDS, np.int64),
+        np.zeros((ix.MODES * SUMS, users + 2)),
+        np.zeros(2, np.int64),
     )
 
 
 @inlined()
-def _budgets(lv: Levels, sh: Shares, s: Floats, low: Integers, high: Integers) -> None:
-    """Fill in the box's largest budgets and rooms and how far the shares' other ends fall short."""
-    ad, sd = lv.top[0], lv.top[1]
-    for d in range(1, 4):
-        ad -= lv.charge[d, low[d]]
-    for d in range(6, 9):
-        sd -= lv.charge[d, low[d]]
-    s[AD_TICKS], s[SD_TICKS] = max(ad, 0), max(sd, 0)
-    z, z_most, lam, lam_most = low[ix.SHARE], high[ix.SHARE], low[ix.SPLIT], high[ix.SPLIT]
-    s[AD_BUDGET], s[SD_BUDGET] = sh.share[0, z_most] * s[AD_TICKS], sh.share[1, z] * s[SD_TICKS]
-    s[AD_AT_LOW] = sh.share[0, z] / sh.share[0, z_most] if sh.share[0, z_most] > 0 else 1.0
-    s[SD_AT_HIGH] = sh.share[1, z_most] / sh.share[1, z] if sh.share[1, z] > 0 else 1.0
-    s[AD_ROOM], s[SD_ROOM] = sh.room[0, lam_most], sh.room[1, lam]
-    s[AD_ROOM_AT_LOW] = sh.room[0, lam] / s[AD_ROOM] if s[AD_ROOM] > 0 else 1.0
-    s[SD_ROOM_AT_HIGH] = sh.room[1, lam_most] / s[SD_ROOM] if s[SD_ROOM] > 0 else 1.0
+def _budgets(
+    lv: Levels, sh: Shares, s: Floats, low: Integers, high: Integers, goal: int, mode: int
+) -> None:
+    """Fill in the mode's largest budget and room and how far the other ends fall short."""
+    ticks = lv.top[mode]
+    for d in range(mode * ix.SIDE + ix.DEADLINE, (mode + 1) * ix.SIDE):
+        ticks -= lv.charge[d, low[d]]
+    best, worst = (high, low) if mode == ix.AD else (low, high)
+    share, room = sh.share[mode], sh.room[mode]
+    most, most_room = share[best[ix.SHARE]], room[best[ix.SPLIT]]
+    s[TICKS + mode] = max(ticks, 0)
+    s[BUDGET + mode] = most * s[TICKS + mode]
+    s[ROOM + mode] = most_room
+    s[OTHER_END + mode] = share[worst[ix.SHARE]] / most if most > 0 else 1.0
+    s[OTHER_ROOM + mode] = room[worst[ix.SPLIT]] / most_room if most_room > 0 else 1.0
+    s[MOST + mode] = high[ix.AD_COUNT] if mode == ix.AD else goal - low[ix.AD_COUNT]
 
 
 @inlined(fastmath=FAST)
-def _inside(lv: Levels, flag: Floats, high: Integers, first: int, stop: int, bit: int) -> None:
-    """Set `flag` to 0 for users that may enter a mode and lie within its upper ends."""
-    users = lv.members[ix.USERS]
+def _price(lv: Levels, c: Costs, low: Integers, high: Integers, mode: int) -> None:
+    """Fill in a mode's costs as fractions of the budgets; shut it to users that cannot enter.
+
+    Several short loops: the compiler vectorises none that touches a dozen arrays.
+    """
+    s, users, first, row = c.scale, lv.members[ix.USERS], mode * ix.SIDE, mode * ix.COLUMNS
+    flag, time, size = c.user[USE + mode], c.user[TIME + mode], c.user[BYTES + mode]
+    if s[BUDGET + mode] <= 0 or s[MOST + mode] <= 0:
+        for k in range(users):
+            flag[k], time[k], size[k] = SHUT, 0.0, 0.0
+        return
+    law = mode * ix.LAWS
+    least_tokens = lv.level[law + ix.AT_TOKENS, low[first + ix.INPUT]]
+    least_prefill = lv.level[law + ix.AT_PREFILL, low[first + ix.INPUT]]
+    least_growth = lv.level[law + ix.AT_GROWTH, low[first + ix.ACCEPT]]
+    least_wider = lv.level[law + ix.AT_WIDER, low[first + ix.ACCEPT]]
+    per_tick = 1 / s[BUDGET + mode]
+    per_byte = 1 / s[ROOM + mode] if s[ROOM + mode] > 0 else 2.0  # then one byte is too much
+    tokens, kv = lv.user[ix.TOKENS], lv.kv[mode]
+    base, slope, prefill = lv.user[row], lv.user[row + ix.SLOPE], lv.user[row + ix.PREFILL]
+    pairs, growth = lv.user[row + ix.PAIRS], lv.user[row + ix.GROWTH]
     for k in range(users):
-        flag[k] = 0.0 if lv.options[k] & bit else SHUT
-    for d in range(first, stop):
+        ticks = base[k] + slope[k] * max(least_tokens, tokens[k]) + max(least_prefill, prefill[k])
+        time[k] = (ticks + pairs[k] * max(least_growth, growth[k])) * per_tick
+    memory, steps, wider = (
+        lv.user[row + ix.MEMORY],
+        lv.user[row + ix.STEPS],
+        lv.user[row + ix.WIDER],
+    )
+    for k in range(users):
+        taken = memory[k] + kv * max(least_tokens, tokens[k])
+        size[k] = (taken + steps[k] * max(least_wider, wider[k])) * per_byte
+    deadline, upload = lv.user[row + ix.OWN_DEADLINE], lv.user[row + ix.OWN_UPLOAD]
+    length = lv.user[row + ix.OWN_LENGTH]
+    c1 = float(lv.charge[first + ix.DEADLINE, low[first + ix.DEADLINE]])
+    c2 = float(lv.charge[first + ix.UPLOAD, low[first + ix.UPLOAD]])
+    c3 = float(lv.charge[first + ix.LENGTH, low[first + ix.LENGTH]])
+    top, rate = float(lv.top[mode]) * (1 + 1e-14), 1 / s[TICKS + mode]
+    for k in range(users):
+        own = top - max(c1, deadline[k]) - max(c2, upload[k]) - max(c3, length[k])
+        fits = (time[k] <= own * rate) & (time[k] <= 1 + SLACK) & (size[k] <= 1 + SLACK)
+        flag[k] = 0.0 if fits else SHUT
+    for k in range(users):
+        flag[k] = flag[k] if lv.options[k] & (ix.MAY_USE << mode) else SHUT
+    for d in range(first, first + ix.SIDE):
         rank, most = lv.rank[d], high[d]
         for k in range(users):
             flag[k] = flag[k] if rank[k] <= most else SHUT
 
 
-@inlined(fastmath=FAST)
-def _shut_misfits(
-    lv: Levels, flag: Floats, time: Floats, size: Floats, own: int, low: Integers, first: int,
-    top: float, most: float,
-) -> None:  # fmt: skip
-    """Shut the mode to users that are late or too large alone; `first` is the first charge.
-
-    `time` and `size` are fractions of the budget and the room, `top` the ticks before charges that
-    make a budget of 1, `most` the largest `time`.
-    """
-    d1, d2, d3 = lv.user[own], lv.user[own + 1], lv.user[own + 2]
-    c1 = float(lv.charge[first, low[first]])
-    c2 = float(lv.charge[first + 1, low[first + 1]])
-    c3 = float(lv.charge[first + 2, low[first + 2]])
-    for k in range(lv.members[ix.USERS]):
-        left = (top - max(c1, d1[k]) - max(c2, d2[k]) - max(c3, d3[k])) * (1 / most)
-        fits = (time[k] <= left) & (time[k] <= 1 + SLACK) & (size[k] <= 1 + SLACK)
-        flag[k] = flag[k] if fits else SHUT
-
-
-@inlined(fastmath=FAST)
-def _price_ad(lv: Levels, c: Costs, low: Integers, high: Integers) -> None:
-    """Fill in the AD costs as fractions of the budgets; shut AD to users that cannot enter."""
-    s, u, users = c.scale, lv.user, lv.members[ix.USERS]
-    flag, time, size = c.user[AD], c.user[AD_TIME], c.user[AD_BYTES]
-    if s[AD_BUDGET] <= 0 or high[ix.AD_COUNT] == 0:
-        for k in range(users):
-            flag[k], time[k], size[k] = SHUT, 0.0, 0.0
-        return
-    least_tokens, least_prefill = lv.level[ix.TOKENS_1, low[0]], lv.level[ix.PREFILL_1, low[0]]
-    per_tick = 1 / s[AD_BUDGET]
-    per_byte = 1 / s[AD_ROOM] if s[AD_ROOM] > 0 else 2.0  # then one byte is too much
-    base, slope, prefill, tokens = u[ix.AD_BASE], u[ix.AD_SLOPE], u[ix.AD_PREFILL], u[ix.TOKENS]
+@inlined()
+def _must_serve(lv: Levels, c: Costs, low: Integers, mode: int) -> None:
+    """Shut waiting to the users that dominance serves, of a mode that is not empty."""
+    users, wait, d, bit = lv.members[ix.USERS], c.user[WAIT], mode * ix.SIDE, ix.MAY_USE << mode
+    r0, r1, r2, r3, r4 = lv.rank[d], lv.rank[d + 1], lv.rank[d + 2], lv.rank[d + 3], lv.rank[d + 4]
+    l0, l1, l2, l3, l4 = low[d], low[d + 1], low[d + 2], low[d + 3], low[d + 4]
     for k in range(users):
-        length = max(least_tokens, tokens[k])
-        time[k] = (base[k] + slope[k] * length + max(least_prefill, prefill[k])) * per_tick
-    memory, kv = u[ix.AD_MEMORY], lv.kv[0]
-    for k in range(users):
-        size[k] = (memory[k] + kv * max(least_tokens, tokens[k])) * per_byte
-    _inside(lv, flag, high, 0, 4, ix.MAY_AD)
-    top = float(lv.top[0]) * (1 + 1e-14)
-    _shut_misfits(lv, flag, time, size, ix.AD_OWN_DEADLINE, low, 1, top, s[AD_TICKS])
-
-
-@inlined(fastmath=FAST)
-def _price_sd(lv: Levels, c: Costs, low: Integers, high: Integers, goal: int) -> None:
-    """Fill in the SD costs as fractions of the budgets; shut SD to users that cannot enter."""
-    s, u, users = c.scale, lv.user, lv.members[ix.USERS]
-    flag, time, size = c.user[SD], c.user[SD_TIME], c.user[SD_BYTES]
-    if s[SD_BUDGET] <= 0 or low[ix.AD_COUNT] == goal:
-        for k in range(users):
-            flag[k], time[k], size[k] = SHUT, 0.0, 0.0
-        return
-    least_tokens, least_prefill = lv.level[ix.TOKENS_3, low[4]], lv.level[ix.PREFILL_3, low[4]]
-    least_growth, least_wider = lv.level[ix.GROWTH_4, low[5]], lv.level[ix.MEMORY_GROWTH_4, low[5]]
-    per_tick = 1 / s[SD_BUDGET]
-    per_byte = 1 / s[SD_ROOM] if s[SD_ROOM] > 0 else 2.0
-    base, slope, prefill, tokens = u[ix.SD_BASE], u[ix.SD_SLOPE], u[ix.SD_PREFILL], u[ix.TOKENS]
-    pairs, growth = u[ix.SD_PAIRS], u[ix.SD_GROWTH]
-    for k in range(users):
-        length = max(least_tokens, tokens[k])
-        ticks = base[k] + slope[k] * length + max(least_prefill, prefill[k])
-        time[k] = (ticks + pairs[k] * max(least_growth, growth[k])) * per_tick
-    memory, kv = u[ix.SD_MEMORY], lv.kv[1]
-    steps, wider = u[ix.SD_STEPS], u[ix.SD_MEMORY_GROWTH]
-    for k in range(users):
-        taken = memory[k] + kv * max(least_tokens, tokens[k])
-        size[k] = (taken + steps[k] * max(least_wider, wider[k])) * per_byte
-    _inside(lv, flag, high, 4, 9, ix.MAY_SD)
-    top = float(lv.top[1]) * (1 + 1e-14)
-    _shut_misfits(lv, flag, time, size, ix.SD_OWN_DEADLINE, low, 6, top, s[SD_TICKS])
+        inside = (r0[k] <= l0) & (r1[k] <= l1) & (r2[k] <= l2) & (r3[k] <= l3) & (r4[k] < l4)
+        wait[k] = SHUT if inside & ((lv.allowed[k] & bit) > 0) else wait[k]
 
 
 @inlined()
-def _must_serve(lv: Levels, c: Costs, low: Integers, high: Integers, goal: int) -> None:
-    """Shut waiting to users that may not, and to those that dominance serves."""
-    users, wait = lv.members[ix.USERS], c.user[WAIT]
-    for k in range(users):
-        wait[k] = 0.0 if lv.options[k] & ix.MAY_WAIT else SHUT
-    if low[ix.AD_COUNT] > 0:
-        r0, r1, r2, r3 = lv.rank[0], lv.rank[1], lv.rank[2], lv.rank[3]
-        l0, l1, l2, l3 = low[0], low[1], low[2], low[3]
-        for k in range(users):
-            inside = (r0[k] <= l0) & (r1[k] <= l1) & (r2[k] <= l2) & (r3[k] < l3)
-            wait[k] = SHUT if inside & ((lv.allowed[k] & ix.MAY_AD) > 0) else wait[k]
-    if high[ix.AD_COUNT] < goal:
-        r4, r5, r6, r7, r8 = lv.rank[4], lv.rank[5], lv.rank[6], lv.rank[7], lv.rank[8]
-        l4, l5, l6, l7, l8 = low[4], low[5], low[6], low[7], low[8]
-        for k in range(users):
-            inside = (r4[k] <= l4) & (r5[k] <= l5) & (r6[k] <= l6) & (r7[k] <= l7)
-            inside &= (r8[k] < l8) & ((lv.allowed[k] & ix.MAY_SD) > 0)
-            wait[k] = SHUT if inside else wait[k]
-
-
-@inlined()
-def _census(lv: Levels, c: Costs, goal: int, found: Integers) -> bool:
+def _census(lv: Levels, c: Costs, goal: int) -> bool:
     """Count the users by what they may do; if `goal` is just reached, it decides for the rest."""
     u, users = c.user, lv.members[ix.USERS]
     in_ad, in_sd, either, must, stuck = 0, 0, 0, 0, 0
     for k in range(users):
-        to_ad, to_sd = int(u[AD, k] > OPEN), int(u[SD, k] > OPEN)
+        to_ad, to_sd = int(u[USE + ix.AD, k] > OPEN), int(u[USE + ix.SD, k] > OPEN)
         to_wait = int(u[WAIT, k] > OPEN)
         in_ad += to_ad
         in_sd += to_sd
         either += to_ad | to_sd
         must += 1 - to_wait
         stuck += 1 - (to_ad | to_sd | to_wait)
-    found[IN_AD], found[IN_SD] = in_ad, in_sd
+    c.found[ix.AD], c.found[ix.SD] = in_ad, in_sd
     if stuck > 0 or either < goal or must > goal:
         return False
     if either == goal:
         for k in range(users):
-            if u[AD, k] > OPEN or u[SD, k] > OPEN:
+            if u[USE + ix.AD, k] > OPEN or u[USE + ix.SD, k] > OPEN:
                 u[WAIT, k] = SHUT
     elif must == goal:
         for k in range(users):
             if u[WAIT, k] > OPEN:
-                u[AD, k], u[SD, k] = SHUT, SHUT
+                u[USE + ix.AD, k], u[USE + ix.SD, k] = SHUT, SHUT
     return True
 
 
 @inlined()
-def _sort(lv: Levels, c: Costs, most_ad: int, most_sd: int) -> None:
-    """Fill in the smallest levels and prefix sums of the users that may enter, and the largest."""
-    for d in range(9):
-        may, order = AD if d < 4 else SD, lv.order[d]
-        members = lv.members[ix.IN_AD_ORDER if d < 4 else ix.IN_SD_ORDER]
-        limit = most_ad if d < 4 else most_sd
+def _sort(lv: Levels, c: Costs, limit: int, mode: int) -> None:
+    """Fill in `limit` smallest levels and prefix sums of the users that may enter a mode."""
+    members, use = lv.members[ix.IN_ORDER + mode], USE + mode
+    for d in range(mode * ix.SIDE, (mode + 1) * ix.SIDE):
         found = 0
         for q in range(members):
             if found >= limit:
                 break
             c.smallest[d, found] = lv.ordered[d, q]
-            found += int(c.user[may, order[q]] > OPEN)
+            found += int(c.user[use, lv.order[d, q]] > OPEN)
         q = members - 1
-        while q > 0 and c.user[may, order[q]] <= OPEN:
+        while q > 0 and c.user[use, lv.order[d, q]] <= OPEN:
             q -= 1
         c.largest[d] = lv.ordered[d, q] if members > 0 else 0
-    u, sums = lv.user, c.sums
-    base, slope, size, found = 0.0, 0.0, 0.0, 0
-    for q in range(lv.members[ix.IN_AD_ORDER]):
-        if found >= most_ad:
+    row, to = mode * ix.COLUMNS, mode * SUMS
+    base, slope, pairs, size, steps, found = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+    for q in range(members):
+        if found >= limit:
             break
-        k = lv.order[ix.AD_OUTPUT, q]
-        if c.user[AD, k] > OPEN:
+        k = lv.order[mode * ix.SIDE + ix.LENGTH, q]
+        if c.user[use, k] > OPEN:
             found += 1
-            base += u[ix.AD_BASE, k]
-            slope += u[ix.AD_SLOPE, k]
-            size += u[ix.AD_MEMORY, k]
-            sums[BASE_1, found], sums[SLOPE_1, found], sums[BYTES_1, found] = base, slope, size
-    base, slope, size, pairs, steps, found = 0.0, 0.0, 0.0, 0.0, 0.0, 0
-    for q in range(lv.members[ix.IN_SD_ORDER]):
-        if found >= most_sd:
-            break
-        k = lv.order[ix.SD_ITERATIONS, q]
-        if c.user[SD, k] > OPEN:
-            found += 1
-            base += u[ix.SD_BASE, k]
-            slope += u[ix.SD_SLOPE, k]
-            size += u[ix.SD_MEMORY, k]
-            pairs += u[ix.SD_PAIRS, k]
-            steps += u[ix.SD_STEPS, k]
-            sums[BASE_3, found], sums[SLOPE_3, found], sums[BYTES_3, found] = base, slope, size
-            sums[PAIRS_4, found], sums[STEPS_4, found] = pairs, steps
+            base += lv.user[row + ix.BASE, k]
+            slope += lv.user[row + ix.SLOPE, k]
+            pairs += lv.user[row + ix.PAIRS, k]
+            size += lv.user[row + ix.MEMORY, k]
+            steps += lv.user[row + ix.STEPS, k]
+            c.sums[to + BASE, found], c.sums[to + SLOPE, found] = base, slope
+            c.sums[to + PAIRS, found], c.sums[to + SIZE, found] = pairs, size
+            c.sums[to + STEPS, found] = steps
 
 
 @inlined()
-def _needs_ad(lv: Levels, c: Costs, low: Integers, x: int) -> tuple[float, float]:
-    """Return the share and the bytes that x AD users need at least."""
-    if x == 0:
+def _needs(lv: Levels, c: Costs, low: Integers, count: int, mode: int) -> tuple[float, float]:
+    """Return the share and the bytes that so many users of a mode need at least."""
+    if count == 0:
         return 0.0, 0.0
-    budget = lv.top[0]
-    for d in range(1, 4):
-        budget -= lv.charge[d, max(low[d], c.smallest[d, x - 1])]
+    budget, first = lv.top[mode], mode * ix.SIDE
+    for d in range(first + ix.DEADLINE, first + ix.SIDE):
+        budget -= lv.charge[d, max(low[d], c.smallest[d, count - 1])]
     if budget <= 0:
         return 2.0, 0.0
-    i = max(low[0], c.smallest[0, x - 1])
-    tokens = lv.level[ix.TOKENS_1, i]
-    time = c.sums[BASE_1, x] + c.sums[SLOPE_1, x] * tokens + x * lv.level[ix.PREFILL_1, i]
-    return time / budget, c.sums[BYTES_1, x] + x * lv.kv[0] * tokens
-
-
-@inlined()
-def _needs_sd(lv: Levels, c: Costs, low: Integers, y: int) -> tuple[float, float]:
-    """Return the share and the bytes that y SD users need at least."""
-    if y == 0:
-        return 0.0, 0.0
-    budget = lv.top[1]
-    for d in range(6, 9):
-        budget -= lv.charge[d, max(low[d], c.smallest[d, y - 1])]
-    if budget <= 0:
-        return 2.0, 0.0
-    i, j = max(low[4], c.smallest[4, y - 1]), max(low[5], c.smallest[5, y - 1])
-    tokens = lv.level[ix.TOKENS_3, i]
-    time = c.sums[BASE_3, y] + c.sums[SLOPE_3, y] * tokens + y * lv.level[ix.PREFILL_3, i]
-    time += c.sums[PAIRS_4, y] * lv.level[ix.GROWTH_4, j]
-    size = c.sums[BYTES_3, y] + y * lv.kv[1] * tokens
-    return time / budget, size + c.sums[STEPS_4, y] * lv.level[ix.MEMORY_GROWTH_4, j]
+    i = max(low[first + ix.INPUT], c.smallest[first + ix.INPUT, count - 1])
+    j = max(low[first + ix.ACCEPT], c.smallest[first + ix.ACCEPT, count - 1])
+    of, law, s = mode * SUMS, mode * ix.LAWS, c.sums
+    tokens = lv.level[law + ix.AT_TOKENS, i]
+    time = s[of + BASE, count] + s[of + SLOPE, count] * tokens
+    time += count * lv.level[law + ix.AT_PREFILL, i]
+    time += s[of + PAIRS, count] * lv.level[law + ix.AT_GROWTH, j]
+    size = s[of + SIZE, count] + count * lv.kv[mode] * tokens
+    return time / budget, size + s[of + STEPS, count] * lv.level[law + ix.AT_WIDER, j]
 
 
 @inlined()
@@ -338,37 +269,36 @@ def _split(lv: Levels, sh: Shares, c: Costs, low: Integers, high: Integers, goal
     more, room = 1 + SLACK, sh.room
     first, last = -1, -1
     z, lam, z_most, lam_most = low[ix.SHARE], low[ix.SPLIT], high[ix.SHARE], high[ix.SPLIT]
+    other_share, other = 0.0, 0.0
     for x in range(low[ix.AD_COUNT], high[ix.AD_COUNT] + 1):
-        share, size = _needs_ad(lv, c, low, x)
-        while z <= z_most and share > sh.share[0, z] * more:
+        for mode in range(ix.MODES):
+            share, size = other_share, other
+            other_share, other = _needs(lv, c, low, x if mode == ix.AD else goal - x, mode)
+        while z <= z_most and share > sh.share[ix.AD, z] * more:
             z += 1
-        while lam <= lam_most and size > room[0, lam] * more:
+        while lam <= lam_most and size > room[ix.AD, lam] * more:
             lam += 1
         if z > z_most or lam > lam_most:
             break
-        share, other = _needs_sd(lv, c, low, goal - x)
-        if share > sh.share[1, z] * more or other > room[1, lam] * more:
+        if other_share > sh.share[ix.SD, z] * more or other > room[ix.SD, lam] * more:
             continue
         if sh.joint and size + other > room[0, 0] * more:
             continue
         if first < 0:
             first = x
             low[ix.SHARE], low[ix.SPLIT] = z, lam
-        last = x
+        last, last_share, last_size = x, other_share, other
     if first < 0:
         return False
     low[ix.AD_COUNT], high[ix.AD_COUNT] = first, last
-    share, size = _needs_sd(lv, c, low, goal - last)
-    while share > sh.share[1, high[ix.SHARE]] * more:
+    while last_share > sh.share[ix.SD, high[ix.SHARE]] * more:
         high[ix.SHARE] -= 1
-    while size > room[1, high[ix.SPLIT]] * more:
+    while last_size > room[ix.SD, high[ix.SPLIT]] * more:
         high[ix.SPLIT] -= 1
-    if first > 0:
-        for d in range(4):
-            low[d] = max(low[d], c.smallest[d, first - 1])
-    if goal > last:
-        for d in range(4, 9):
-            low[d] = max(low[d], c.smallest[d, goal - last - 1])
+    for d in range(ix.THRESHOLDS):
+        least = first if d < ix.SIDE else goal - last
+        if least > 0:
+            low[d] = max(low[d], c.smallest[d, least - 1])
     return True
 
 
@@ -391,38 +321,43 @@ def tighten(
     ----------
     lv, sh, c
         Levels, the tree's shares, and the space that receives the box's costs.
-    low, high : (12,)
+    low, high : (13,)
         The box, changed in place.
     goal : int
         Users to serve, at least 1.
     rounds : int
         Repetitions at most.
     """
-    found = np.empty(4, np.int64)
+    users, wait = lv.members[ix.USERS], c.user[WAIT]
     for _ in range(rounds):
         if low[ix.SHARE] > 0:
             low[ix.AD_COUNT] = max(low[ix.AD_COUNT], sh.least_ad)
         high[ix.AD_COUNT] = min(high[ix.AD_COUNT], goal - sh.least_sd)
-        _budgets(lv, sh, c.scale, low, high)
-        _price_ad(lv, c, low, high)
-        _price_sd(lv, c, low, high, goal)
-        _must_serve(lv, c, low, high, goal)
-        if not _census(lv, c, goal, found):
+        for k in range(users):
+            wait[k] = 0.0 if lv.options[k] & ix.MAY_WAIT else SHUT
+        for mode in range(ix.MODES):
+            _budgets(lv, sh, c.scale, low, high, goal, mode)
+            _price(lv, c, low, high, mode)
+            least = low[ix.AD_COUNT] if mode == ix.AD else goal - high[ix.AD_COUNT]
+            if least > 0:
+                _must_serve(lv, c, low, mode)
+        if not _census(lv, c, goal):
             return False
         before = _openness(low, high)
-        high[ix.AD_COUNT] = min(high[ix.AD_COUNT], found[IN_AD])
-        low[ix.AD_COUNT] = max(low[ix.AD_COUNT], goal - found[IN_SD])
-        _sort(lv, c, high[ix.AD_COUNT], goal - low[ix.AD_COUNT])
+        high[ix.AD_COUNT] = min(high[ix.AD_COUNT], c.found[ix.AD])
+        low[ix.AD_COUNT] = max(low[ix.AD_COUNT], goal - c.found[ix.SD])
+        for mode in range(ix.MODES):
+            most = high[ix.AD_COUNT] if mode == ix.AD else goal - low[ix.AD_COUNT]
+            _sort(lv, c, most, mode)
         if not _split(lv, sh, c, low, high, goal):
             return False
         changed = _openness(low, high) < before
-        for d in range(9):
-            entered = found[IN_AD] if d < 4 else found[IN_SD]
-            if entered > 0:
+        for d in range(ix.THRESHOLDS):
+            if c.found[d // ix.SIDE] > 0:
                 high[d] = min(high[d], c.largest[d])
                 if low[d] > high[d]:
                     return False
         if not changed:
             break
-    c.scale[MOST_AD], c.scale[MOST_SD] = high[ix.AD_COUNT], goal - low[ix.AD_COUNT]
+    c.scale[MOST], c.scale[MOST + 1] = high[ix.AD_COUNT], goal - low[ix.AD_COUNT]
     return True

@@ -34,10 +34,10 @@ class Branch(NamedTuple):
 
     Attributes
     ----------
-    merit : (2, 12) float
+    merit : (2, 13) float
         Mean merit of each dimension (`UNKNOWN` before its first trial), and the node at which it
         was tried last.
-    box : (2, 12)
+    box : (2, 13)
         A half.
     price : (1, 7) float
         Its prices.
@@ -73,7 +73,7 @@ def _crowd(lv: Levels, c: Costs, d: int, low: int, high: int, crowd: Integers) -
         crowd[v] = 0 if d < ix.THRESHOLDS else 1
     if d >= ix.THRESHOLDS:
         return high - low
-    total, may = 0, bx.AD if d < ix.SD_INPUT else bx.SD
+    total, may = 0, bx.USE + d // ix.SIDE
     for k in range(lv.members[ix.USERS]):
         if c.user[may, k] > OPEN and lv.rank[d, k] > low:
             crowd[min(lv.rank[d, k], high) - 1] += 1
@@ -126,8 +126,10 @@ def choose(
                 passed += b.crowd[v]
             if v < low[d] or v >= high[d] or (b.cut[DIMENSION] == d and b.cut[AFTER] == v):
                 continue
-            lower = _half(lv, sh, spare, b, low, high, price, goal, bound, v, 0, d, scratch)
-            upper = _half(lv, sh, spare, b, low, high, price, goal, bound, v, 1, d, scratch)
+            lower, upper = 0.0, 0.0
+            for half in range(2):
+                lower = upper
+                upper = _half(lv, sh, spare, b, low, high, price, goal, bound, v, half, d, scratch)
             if lower < 0 and upper < 0:
                 return False
             if lower < 0:

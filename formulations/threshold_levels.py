@@ -1,9 +1,13 @@
 """`Levels`: the thresholds that a search branches over, and the users' costs as kernels want them.
 
-A schedule's max-terms are nine *thresholds*, each the largest level among the users of its mode:
+A schedule's max-terms are *thresholds*, each the largest level among the users of its mode:
 
 - AD: longest input L1, earliest deadline, latest upload, longest output L2;
 - SD: longest input L3, largest accepted drafts L4, earliest deadline, latest upload, iterations N1.
+
+Both modes have one shape (AD's accepted drafts are a threshold with one level and no costs): with
+`length` for L^O or N, a batch's user costs ``base + slope * input + pairs * growth + prefill``
+ticks and ``memory + kv * input + steps * wider`` bytes.
 
 Levels are positions among the users' distinct values, ordered so that a higher level admits more
 users and costs more; deadlines therefore descend. Deadline, upload, L2 and N1 are *charges*: they
@@ -35,24 +39,26 @@ kernel = partial(njit, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wr
 #: The same for parts of a kernel: a call that passes dozens of arrays costs more than they do.
 inlined = partial(kernel, forceinline=True)
 
-#: The dimensions of a box.
-AD_INPUT, AD_DEADLINE, AD_UPLOAD, AD_OUTPUT = 0, 1, 2, 3
-SD_INPUT, SD_ACCEPT, SD_DEADLINE, SD_UPLOAD, SD_ITERATIONS = 4, 5, 6, 7, 8
-SHARE, SPLIT, AD_COUNT = 9, 10, 11
-THRESHOLDS, DIMENSIONS = 9, 12
+#: Modes, as rows and offsets; `MODES` of them.
+AD, SD, MODES = 0, 1, 2
+#: The thresholds of a mode: dimension ``mode * SIDE + INPUT`` of a box, ...
+INPUT, ACCEPT, DEADLINE, UPLOAD, LENGTH, SIDE = range(6)
+#: The other dimensions: z, λ, |X|.
+THRESHOLDS, SHARE, SPLIT, AD_COUNT, DIMENSIONS = 10, 10, 11, 12, 13
 
-#: Bits of what a user may still do.
-MAY_WAIT, MAY_AD, MAY_SD = 1, 2, 4
+#: Bits of what a user may still do; `MAY_USE << mode` enters a mode.
+MAY_WAIT, MAY_USE = 1, 2
+MAY_AD, MAY_SD = 2, 4
 
-#: Rows of `Levels.user`.
+#: Rows of `Levels.user`: ``mode * COLUMNS + BASE``, ..., and the input length.
 (
-    AD_BASE, AD_SLOPE, AD_PREFILL, AD_MEMORY, AD_OWN_DEADLINE, AD_OWN_UPLOAD, AD_OWN_OUTPUT,
-    SD_BASE, SD_SLOPE, SD_PREFILL, SD_PAIRS, SD_GROWTH, SD_MEMORY, SD_STEPS, SD_MEMORY_GROWTH,
-    SD_OWN_DEADLINE, SD_OWN_UPLOAD, SD_OWN_ITERATIONS, TOKENS,
-) = range(19)  # fmt: skip
+    BASE, SLOPE, PREFILL, PAIRS, GROWTH, MEMORY, STEPS, WIDER,
+    OWN_DEADLINE, OWN_UPLOAD, OWN_LENGTH, COLUMNS,
+) = range(12)  # fmt: skip
+TOKENS = 2 * COLUMNS
 
-#: Rows of `Levels.level`.
-TOKENS_1, PREFILL_1, TOKENS_3, PREFILL_3, GROWTH_4, MEMORY_GROWTH_4 = range(6)
+#: Rows of `Levels.level`: ``mode * LAWS + AT_TOKENS``, ...
+AT_TOKENS, AT_PREFILL, AT_GROWTH, AT_WIDER, LAWS = range(5)
 
 _LAST = np.iinfo(np.int64).max
 
@@ -64,17 +70,17 @@ class Levels(NamedTuple):
 
     Attributes
     ----------
-    user : (19, K) float
+    user : (23, K) float
         Costs and own charges in ticks, memory in bytes, by the row names above. Conversion to
         float is off by at most one part in 2^53.
-    rank : (9, K)
+    rank : (10, K)
         A user's level in each threshold.
-    order, ordered : (9, K)
+    order, ordered : (10, K)
         The users that may enter the threshold's mode, sorted by level, and their levels.
-    charge : (9, width) ticks
+    charge : (10, width) ticks
         What a level takes from the budget; ascends; zero for L1, L3, L4.
-    level : (6, width) float
-        Tokens, prefill and growth at the levels of L1, L3 and L4.
+    level : (8, width) float
+        Tokens and prefill at the levels of L1 and L3, growth and wider at those of L4.
     top : (2,) ticks
         What a batch of each mode may compute on the whole GPU before charges.
     kv : (2,) float
@@ -102,8 +108,8 @@ class Levels(NamedTuple):
     members: Integers
 
 
-#: Entries of `Levels.members`.
-USERS, IN_AD_ORDER, IN_SD_ORDER = range(3)
+#: Entries of `Levels.members`: all users, and ``IN_ORDER + mode``.
+USERS, IN_ORDER = 0, 1
 
 
 def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = True) -> Levels:
@@ -115,55 +121,55 @@ def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = Tru
     allow_ad, allow_sd : bool
         False: nobody may enter that mode.
     """
-    users = tables.users
-    ad, sd = tables.ad_allowed & allow_ad, tables.sd_allowed & allow_sd
-    allowed = np.array([ad] * SD_INPUT + [sd] * (THRESHOLDS - SD_INPUT))
+    t, users, none = tables, tables.users, np.zeros(tables.users, np.int64)
+    allowed = np.array([t.ad_allowed & allow_ad, t.sd_allowed & allow_sd])
+    last = [int(t.deadline[mode].max()) if mode.any() else 0 for mode in allowed]
     value = np.array(
         [
-            tables.input_tokens, -tables.deadline, tables.upload, tables.output_tokens,
-            tables.input_tokens, tables.accept_rank, -tables.deadline, tables.upload,
-            tables.iterations,
+            [t.input_tokens, none, -t.deadline, t.upload, t.output_tokens],
+            [t.input_tokens, t.accept_rank, -t.deadline, t.upload, t.iterations],
         ]
-    )  # fmt: skip
-    order, rank = _ranked(np.where(allowed, value, _LAST))
-    ad_last = int(tables.deadline[ad].max()) if ad.any() else 0
-    sd_last = int(tables.deadline[sd].max()) if sd.any() else 0
-    none = np.zeros(users, np.int64)
+    ).reshape(THRESHOLDS, users)
     own = np.array(
         [
-            none, ad_last - tables.deadline, tables.upload, tables.ad_step * tables.output_tokens,
-            none, none, sd_last - tables.deadline, tables.upload,
-            tables.sd_step * tables.iterations,
+            [none, none, last[AD] - t.deadline, t.upload, t.ad_step * t.output_tokens],
+            [none, none, last[SD] - t.deadline, t.upload, t.sd_step * t.iterations],
         ]
-    ) * allowed  # fmt: skip
-    user = np.array(
+    )
+    own *= allowed[:, None]
+    costs = np.array(
         [
-            tables.ad_base, tables.ad_slope, tables.ad_prefill, tables.ad_memory,
-            own[AD_DEADLINE], own[AD_UPLOAD], own[AD_OUTPUT],
-            tables.sd_base, tables.sd_slope, tables.sd_prefill, tables.sd_pairs, tables.sd_growth,
-            tables.sd_memory, tables.sd_steps, tables.sd_memory_growth,
-            own[SD_DEADLINE], own[SD_UPLOAD], own[SD_ITERATIONS], tables.input_tokens,
+            [
+                t.ad_base, t.ad_slope, t.ad_prefill, none, none, t.ad_memory, none, none,
+                *own[AD, DEADLINE:],
+            ],
+            [
+                t.sd_base, t.sd_slope, t.sd_prefill, t.sd_pairs, t.sd_growth, t.sd_memory,
+                t.sd_steps, t.sd_memory_growth, *own[SD, DEADLINE:],
+            ],
         ],
         np.float64,
-    )  # fmt: skip
-    width = max(users, 1)
-    charge = np.zeros((THRESHOLDS, width), np.int64)
-    row, column = np.nonzero(allowed)
-    charge[row, rank[row, column]] = own[row, column]
-    options = MAY_WAIT + MAY_AD * ad + MAY_SD * sd
+    ).reshape(TOKENS, users)  # fmt: skip
+    user = np.concatenate([costs, t.input_tokens[None, :].astype(np.float64)])
+    member = np.repeat(allowed, SIDE, axis=0)
+    order, rank = _ranked(np.where(member, value, _LAST))
+    charge = np.zeros((THRESHOLDS, max(users, 1)), np.int64)
+    row, column = np.nonzero(member)
+    charge[row, rank[row, column]] = own.reshape(THRESHOLDS, users)[row, column]
+    options = MAY_WAIT + MAY_AD * allowed[AD] + MAY_SD * allowed[SD]
     return Levels(
         user=user,
         rank=rank,
         order=order,
         ordered=np.take_along_axis(rank, order, axis=1),
         charge=charge,
-        level=_level_costs(user, rank, ad, sd, width),
-        top=np.array([ad_last, sd_last - tables.sd_fixed]),
-        kv=np.array([tables.kv_ad, tables.kv_sd], np.float64),
+        level=_level_costs(user, rank, allowed),
+        top=np.array([last[AD], last[SD] - t.sd_fixed]),
+        kv=np.array([t.kv_ad, t.kv_sd], np.float64),
         allowed=options,
         options=options,
         place=np.arange(users),
-        members=np.array([users, np.count_nonzero(ad), np.count_nonzero(sd)]),
+        members=np.array([users, *np.count_nonzero(allowed, axis=1)]),
     )
 
 
@@ -178,19 +184,17 @@ def _ranked(value: Integers) -> tuple[Integers, Integers]:
     return order, rank
 
 
-def _level_costs(
-    user: Floats, rank: Integers, ad: NDArray[np.bool_], sd: NDArray[np.bool_], width: int
-) -> Floats:
-    level = np.zeros((6, width))
-    for to, of, threshold, allowed in (
-        (TOKENS_1, TOKENS, AD_INPUT, ad),
-        (PREFILL_1, AD_PREFILL, AD_INPUT, ad),
-        (TOKENS_3, TOKENS, SD_INPUT, sd),
-        (PREFILL_3, SD_PREFILL, SD_INPUT, sd),
-        (GROWTH_4, SD_GROWTH, SD_ACCEPT, sd),
-        (MEMORY_GROWTH_4, SD_MEMORY_GROWTH, SD_ACCEPT, sd),
-    ):
-        level[to, rank[threshold, allowed]] = user[of, allowed]
+def _level_costs(user: Floats, rank: Integers, allowed: NDArray[np.bool_]) -> Floats:
+    level = np.zeros((MODES * LAWS, max(user.shape[1], 1)))
+    for mode in range(MODES):
+        users = allowed[mode]
+        for law, of, threshold in (
+            (AT_TOKENS, TOKENS, INPUT),
+            (AT_PREFILL, mode * COLUMNS + PREFILL, INPUT),
+            (AT_GROWTH, mode * COLUMNS + GROWTH, ACCEPT),
+            (AT_WIDER, mode * COLUMNS + WIDER, ACCEPT),
+        ):
+            level[mode * LAWS + law, rank[mode * SIDE + threshold, users]] = user[of, users]
     return level
 
 
@@ -234,15 +238,13 @@ def restrict(lv: Levels, options: Integers, to: Levels) -> None:
             users += 1
     to.members[USERS] = users
     for d in range(THRESHOLDS):
-        mode = IN_AD_ORDER if d < SD_INPUT else IN_SD_ORDER
-        bit = MAY_AD if d < SD_INPUT else MAY_SD
-        found = 0
-        for q in range(lv.members[mode]):
+        mode, found = d // SIDE, 0
+        for q in range(lv.members[IN_ORDER + mode]):
             k = lv.order[d, q]
-            if options[k] & bit:
+            if options[k] & (MAY_USE << mode):
                 to.order[d, found], to.ordered[d, found] = position[k], lv.rank[d, k]
                 found += 1
-        to.members[mode] = found
+        to.members[IN_ORDER + mode] = found
 
 
 class Shares(NamedTuple):

@@ -70,29 +70,29 @@ def reward(c: Costs, users: int, price: Floats, r: Rewards) -> None:
     ad_gain, sd_gain = price[bd.USER] - price[bd.AD_MOST], price[bd.USER] - price[bd.SD_MOST]
     u, v = c.user, r.user
     for k in range(users):
-        ad = u[bx.AD, k] + (ad_gain - alpha * u[bx.AD_TIME, k] - mu * u[bx.AD_BYTES, k])
-        sd = u[bx.SD, k] + (sd_gain - beta * u[bx.SD_TIME, k] - nu * u[bx.SD_BYTES, k])
+        ad = u[bx.USE, k] + (ad_gain - alpha * u[bx.TIME, k] - mu * u[bx.BYTES, k])
+        sd = u[bx.USE + 1, k] + (sd_gain - beta * u[bx.TIME + 1, k] - nu * u[bx.BYTES + 1, k])
         wait = u[bx.WAIT, k]
         v[IN_AD, k], v[IN_SD, k] = ad, sd
         v[BEST, k] = max(wait, max(ad, sd))
-        v[LOSS_AD, k] = max(0.0, ad - max(wait, sd)) if u[bx.AD, k] > OPEN else 0.0
-        v[LOSS_SD, k] = max(0.0, sd - max(wait, ad)) if u[bx.SD, k] > OPEN else 0.0
+        v[LOSS_AD, k] = max(0.0, ad - max(wait, sd)) if u[bx.USE, k] > OPEN else 0.0
+        v[LOSS_SD, k] = max(0.0, sd - max(wait, ad)) if u[bx.USE + 1, k] > OPEN else 0.0
 
 
 @inlined()
 def share_term(c: Costs, price: Floats, ad_less: float, sd_less: float) -> float:
     """Return the bound's term in z when the time rows lose so much (at the largest share)."""
     alpha, beta = price[bd.AD_TIME] - ad_less, price[bd.SD_TIME] - sd_less
-    at_low, at_high = alpha * c.scale[bx.AD_AT_LOW] + beta, alpha + beta * c.scale[bx.SD_AT_HIGH]
+    at_low, at_high = alpha * c.scale[bx.OTHER_END] + beta, alpha + beta * c.scale[bx.OTHER_END + 1]
     term: float = max(at_low, at_high)
     return term
 
 
 @inlined()
-def imply(lv: Levels, low: Integers, high: Integers, k: int, first: int, stop: int) -> int:
-    """Raise the lower ends to user k's levels; EMPTY, SAME or CHANGED."""
+def imply(lv: Levels, low: Integers, high: Integers, k: int, mode: int) -> int:
+    """Raise a mode's lower ends to user k's levels; EMPTY, SAME or CHANGED."""
     result = SAME
-    for d in range(first, stop):
+    for d in range(mode * ix.SIDE, (mode + 1) * ix.SIDE):
         if lv.rank[d, k] > low[d]:
             low[d] = lv.rank[d, k]
             result = CHANGED
@@ -104,44 +104,39 @@ def imply(lv: Levels, low: Integers, high: Integers, k: int, first: int, stop: i
 @kernel()
 def peg_users(
     lv: Levels, c: Costs, r: Rewards, low: Integers, high: Integers, price: Floats, bound: float
-) -> int:  # fmt: skip
+) -> int:
     """Shut options that cannot be part of an answer; EMPTY, SAME or CHANGED."""
-    u, v, own, options = c.user, r.user, lv.user, lv.options
-    floor = -bd.margin(price, lv.members[ix.USERS])
+    u, v, users, result = c.user, r.user, lv.members[ix.USERS], SAME
+    floor = -bd.margin(price, users)
     plain = share_term(c, price, 0.0, 0.0)
-    ad_rate = price[bd.AD_TIME] / max(c.scale[bx.AD_TICKS], 1.0)
-    sd_rate = price[bd.SD_TIME] / max(c.scale[bx.SD_TICKS], 1.0)
-    d1, d2, d3 = lv.charge[1, low[1]], lv.charge[2, low[2]], lv.charge[3, low[3]]
-    d6, d7, d8 = lv.charge[6, low[6]], lv.charge[7, low[7]], lv.charge[8, low[8]]
-    result = SAME
-    for k in range(lv.members[ix.USERS]):
-        rest = bound - v[BEST, k] - plain
-        if u[bx.AD, k] > OPEN:
-            over = max(0.0, own[ix.AD_OWN_DEADLINE, k] - d1)
-            over += max(0.0, own[ix.AD_OWN_UPLOAD, k] - d2)
-            over += max(0.0, own[ix.AD_OWN_OUTPUT, k] - d3)
-            if rest + v[IN_AD, k] + share_term(c, price, ad_rate * over, 0.0) < floor:
-                options[k] &= ~ix.MAY_AD
-                u[bx.AD, k] = SHUT
-                result = CHANGED
-        if u[bx.SD, k] > OPEN:
-            over = max(0.0, own[ix.SD_OWN_DEADLINE, k] - d6)
-            over += max(0.0, own[ix.SD_OWN_UPLOAD, k] - d7)
-            over += max(0.0, own[ix.SD_OWN_ITERATIONS, k] - d8)
-            if rest + v[IN_SD, k] + share_term(c, price, 0.0, sd_rate * over) < floor:
-                options[k] &= ~ix.MAY_SD
-                u[bx.SD, k] = SHUT
-                result = CHANGED
+    for mode in range(ix.MODES):
+        use, row = bx.USE + mode, mode * ix.COLUMNS
+        first, bit = mode * ix.SIDE + ix.DEADLINE, ix.MAY_USE << mode
+        rate = price[bd.AD_TIME + mode] / max(c.scale[bx.TICKS + mode], 1.0)
+        c1, c2 = lv.charge[first, low[first]], lv.charge[first + 1, low[first + 1]]
+        c3 = lv.charge[first + 2, low[first + 2]]
+        for k in range(users):
+            if u[use, k] > OPEN:
+                over = max(0.0, lv.user[row + ix.OWN_DEADLINE, k] - c1)
+                over += max(0.0, lv.user[row + ix.OWN_UPLOAD, k] - c2)
+                over += max(0.0, lv.user[row + ix.OWN_LENGTH, k] - c3)
+                less = rate * over
+                term = share_term(c, price, less * (1 - mode), less * mode)
+                if bound - v[BEST, k] - plain + v[IN_AD + mode, k] + term < floor:
+                    lv.options[k] &= ~bit
+                    u[use, k] = SHUT
+                    result = CHANGED
+    for k in range(users):
         if u[bx.WAIT, k] > OPEN and bound - v[BEST, k] < floor:
-            options[k] &= ~ix.MAY_WAIT
+            lv.options[k] &= ~ix.MAY_WAIT
             u[bx.WAIT, k] = SHUT
             result = CHANGED
         if u[bx.WAIT, k] < OPEN:
-            ad, sd = u[bx.AD, k] > OPEN, u[bx.SD, k] > OPEN
+            ad, sd = u[bx.USE, k] > OPEN, u[bx.USE + 1, k] > OPEN
             if not (ad or sd):
                 return EMPTY
             if not (ad and sd):
-                implied = imply(lv, low, high, k, 0 if ad else 4, 4 if ad else 9)
+                implied = imply(lv, low, high, k, ix.AD if ad else ix.SD)
                 if implied == EMPTY:
                     return EMPTY
                 result = max(result, implied)
@@ -170,32 +165,30 @@ def _bound_levels(
     s, value = c.scale, r.level
     linear = bound - share_term(c, price, 0.0, 0.0)
     if d < ix.THRESHOLDS:
-        ad = d < ix.SD_INPUT
-        without_higher(lv, r.user[LOSS_AD if ad else LOSS_SD], value, d, low, high)
-        rate = (price[bd.AD_TIME] if ad else price[bd.SD_TIME]) / max(
-            s[bx.AD_TICKS] if ad else s[bx.SD_TICKS], 1.0
-        )
+        mode = d // ix.SIDE
+        without_higher(lv, r.user[LOSS_AD + mode], value, d, low, high)
+        rate = price[bd.AD_TIME + mode] / max(s[bx.TICKS + mode], 1.0)
         for v in range(low, high + 1):
             less = rate * (lv.charge[d, v] - lv.charge[d, low])
-            term = share_term(c, price, less, 0.0) if ad else share_term(c, price, 0.0, less)
+            term = share_term(c, price, less * (1 - mode), less * mode)
             value[v] = linear - value[v] + term
     elif d == ix.SHARE:
-        ad_most = s[bx.AD_BUDGET] / s[bx.AD_TICKS] if s[bx.AD_BUDGET] > 0 else 1.0
-        sd_most = s[bx.SD_BUDGET] / s[bx.SD_TICKS] if s[bx.SD_BUDGET] > 0 else 1.0
+        ad_most = s[bx.BUDGET] / s[bx.TICKS] if s[bx.BUDGET] > 0 else 1.0
+        sd_most = s[bx.BUDGET + 1] / s[bx.TICKS + 1] if s[bx.BUDGET + 1] > 0 else 1.0
         for v in range(low, high + 1):
-            ad_part = sh.share[0, v] / ad_most if s[bx.AD_BUDGET] > 0 else 1.0
-            sd_part = sh.share[1, v] / sd_most if s[bx.SD_BUDGET] > 0 else 1.0
+            ad_part = sh.share[0, v] / ad_most if s[bx.BUDGET] > 0 else 1.0
+            sd_part = sh.share[1, v] / sd_most if s[bx.BUDGET + 1] > 0 else 1.0
             value[v] = linear + price[bd.AD_TIME] * ad_part + price[bd.SD_TIME] * sd_part
     elif d == ix.SPLIT:
         mu, nu = price[bd.AD_BYTES], price[bd.SD_BYTES]
-        plain = max(mu * s[bx.AD_ROOM_AT_LOW] + nu, mu + nu * s[bx.SD_ROOM_AT_HIGH])
+        plain = max(mu * s[bx.OTHER_ROOM] + nu, mu + nu * s[bx.OTHER_ROOM + 1])
         for v in range(low, high + 1):
-            ad_part = sh.room[0, v] / s[bx.AD_ROOM] if s[bx.AD_ROOM] > 0 else 1.0
-            sd_part = sh.room[1, v] / s[bx.SD_ROOM] if s[bx.SD_ROOM] > 0 else 1.0
+            ad_part = sh.room[0, v] / s[bx.ROOM] if s[bx.ROOM] > 0 else 1.0
+            sd_part = sh.room[1, v] / s[bx.ROOM + 1] if s[bx.ROOM + 1] > 0 else 1.0
             value[v] = bound - plain + mu * ad_part + nu * sd_part
     else:
         for v in range(low, high + 1):
-            fewer_ad, fewer_sd = s[bx.MOST_AD] - v, s[bx.MOST_SD] - (goal - v)
+            fewer_ad, fewer_sd = s[bx.MOST] - v, s[bx.MOST + 1] - (goal - v)
             value[v] = bound - price[bd.AD_MOST] * fewer_ad - price[bd.SD_MOST] * fewer_sd
 
 
@@ -207,9 +200,9 @@ def peg_levels(
     """Cut off end levels that cannot be part of an answer; EMPTY, SAME or CHANGED."""
     floor = -bd.margin(price, lv.members[ix.USERS])
     result = SAME
-    for d in (1, 2, 3, 6, 7, 8, ix.SHARE, ix.SPLIT, ix.AD_COUNT):
+    for d in range(ix.DIMENSIONS):
         first, last = low[d], high[d]
-        if first == last or (d == ix.SPLIT and sh.joint):
+        if first == last or (d < ix.THRESHOLDS and d % ix.SIDE < ix.DEADLINE):
             continue
         _bound_levels(lv, sh, c, r, price, bound, d, first, last, goal)
         while first <= last and r.level[first] < floor:

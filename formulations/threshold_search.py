@@ -42,7 +42,7 @@ class Tree(NamedTuple):
 
     Attributes
     ----------
-    box : (size, 2, 12)
+    box : (size, 2, 13)
         Lower and upper ends.
     options : (size, K)
         What each user may still do.
@@ -50,7 +50,7 @@ class Tree(NamedTuple):
         The parent's prices.
     tally : (3,)
         Open boxes, nodes, nodes branched on users.
-    merit : (2, 12) float
+    merit : (2, 13) float
         Memory of strong branching (`threshold_branch.Branch`).
     answer : (K,) int8
         Modes of the schedule found.
@@ -125,8 +125,8 @@ def _settle(
             break
     for k in range(users):
         open_ = MAY_WAIT if c.user[bx.WAIT, k] > OPEN else 0
-        open_ += MAY_AD if c.user[bx.AD, k] > OPEN else 0
-        lv.options[k] = open_ + (MAY_SD if c.user[bx.SD, k] > OPEN else 0)
+        open_ += MAY_AD if c.user[bx.USE, k] > OPEN else 0
+        lv.options[k] = open_ + (MAY_SD if c.user[bx.USE + 1, k] > OPEN else 0)
     return max(bound, 0.0)
 
 
@@ -142,9 +142,9 @@ def _round(
     for k in range(lv.members[ix.USERS]):
         if r.user[peg.BEST, k] > 0.0 or c.user[bx.WAIT, k] < OPEN:
             mode = NONE
-            if c.user[bx.AD, k] > OPEN and r.user[peg.IN_AD, k] >= r.user[peg.IN_SD, k]:
+            if c.user[bx.USE, k] > OPEN and r.user[peg.IN_AD, k] >= r.user[peg.IN_SD, k]:
                 mode = AD
-            elif c.user[bx.SD, k] > OPEN:
+            elif c.user[bx.USE + 1, k] > OPEN:
                 mode = SD
             tree.answer[lv.place[k]] = mode
             served += int(mode != NONE)
@@ -194,8 +194,8 @@ def _branch_on_user(
             top = _push(tree, lv, low, high, price)
             tree.options[top, lv.place[chosen]] = bit
             if bit != MAY_WAIT:
-                first, stop = (0, 4) if bit == MAY_AD else (4, 9)
-                if peg.imply(lv, tree.box[top, 0], high, chosen, first, stop) == peg.EMPTY:
+                mode = ix.AD if bit == MAY_AD else ix.SD
+                if peg.imply(lv, tree.box[top, 0], high, chosen, mode) == peg.EMPTY:
                     tree.tally[TOP] = top
 
 

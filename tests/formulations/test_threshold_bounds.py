@@ -80,12 +80,12 @@ def least_schedules(tables: CostTables, sh: Shares, rng: np.random.Generator) ->
 
 def thresholds(lv: Levels, known: Known) -> tuple[Integers, Integers]:
     """The levels of the schedule's batches (0 if empty) and whether each dimension binds it."""
-    level, bound = np.zeros(12, np.int64), np.ones(12, np.bool_)
-    for d in range(9):
-        users = np.flatnonzero(known.modes == (AD if d < 4 else SD))
+    level, bound = np.zeros(ix.DIMENSIONS, np.int64), np.ones(ix.DIMENSIONS, np.bool_)
+    for d in range(ix.THRESHOLDS):
+        users = np.flatnonzero(known.modes == (AD if d < ix.SIDE else SD))
         bound[d] = users.size > 0
         level[d] = lv.rank[d, users].max(initial=0)
-    level[9:] = known.z, known.lam, np.count_nonzero(known.modes == AD)
+    level[ix.SHARE :] = known.z, known.lam, np.count_nonzero(known.modes == AD)
     return level, bound
 
 
@@ -93,11 +93,11 @@ def random_box(
     lv: Levels, sh: Shares, known: Known, rng: np.random.Generator
 ) -> tuple[Integers, Integers, Integers]:
     level, bound = thresholds(lv, known)
-    most = np.empty(12, np.int64)
-    most[:9] = lv.ordered.max(axis=1, initial=0)
-    most[9:] = len(sh.z) - 1, sh.room.shape[1] - 1, known.goal
-    low, high = np.zeros(12, np.int64), most.copy()
-    for d in range(12):
+    most = np.empty(ix.DIMENSIONS, np.int64)
+    most[: ix.THRESHOLDS] = lv.ordered.max(axis=1, initial=0)
+    most[ix.SHARE :] = len(sh.z) - 1, sh.room.shape[1] - 1, known.goal
+    low, high = np.zeros(ix.DIMENSIONS, np.int64), most.copy()
+    for d in range(ix.DIMENSIONS):
         if bound[d] and rng.random() < 0.7:
             low[d] = rng.integers(level[d] + 1)
             high[d] = rng.integers(level[d], most[d] + 1)
