@@ -4,7 +4,8 @@ It asks "can G users be served?" for G = incumbent + 1, ... until the answer is 
 and once for all other z together. A question is a depth-first search over boxes of thresholds:
 
 - `threshold_levels`  thresholds as levels; which z and λ share a tree
-- `threshold_box`     lower bounds on costs in a box; counting; dominance
+- `threshold_box`     lower bounds on costs in a box; dominance
+- `threshold_count`   what counting on sorted costs rules out
 - `threshold_bound`   the Lagrangian bound
 - `threshold_peg`     what the bound rules out without branching
 - `threshold_branch`  where to split

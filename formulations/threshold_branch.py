@@ -16,6 +16,7 @@ from . import threshold_bound as bd
 from . import threshold_box as bx
 from . import threshold_levels as ix
 from .threshold_box import OPEN, Costs
+from .threshold_count import tighten
 from .threshold_levels import Floats, Integers, Levels, Shares, inlined, kernel
 
 #: Dimensions tried at a node, cuts of each, and price steps for each half.
@@ -92,7 +93,7 @@ def _half(
     b.box[1 - upper, d] = cut + upper
     for i in range(bd.PRICES):
         b.price[0, i] = price[i]
-    if not bx.tighten(lv, sh, c, b.box[0], b.box[1], goal, 1):
+    if not tighten(lv, sh, c, b.box[0], b.box[1], goal, 1):
         return -1.0
     users = lv.members[ix.USERS]
     slack = bd.improve(c, users, b.price[0], goal, sh.joint, TRIAL_STEPS, scratch)

@@ -14,6 +14,7 @@ from . import threshold_levels as ix
 from . import threshold_peg as peg
 from .threshold_box import OPEN, Costs
 from .threshold_branch import AFTER, DIMENSION, UNKNOWN, UPPER_FIRST, choose, new_branch
+from .threshold_count import tighten
 from .threshold_levels import (
     MAY_AD,
     MAY_SD,
@@ -109,7 +110,7 @@ def _settle(
     """Tighten, bound and peg until nothing changes; -1: the box holds no answer."""
     users, bound = lv.members[ix.USERS], 0.0
     for i in range(PASSES):
-        if not bx.tighten(lv, sh, c, low, high, goal, ROUNDS):
+        if not tighten(lv, sh, c, low, high, goal, ROUNDS):
             return -1.0
         steps = FIRST_STEPS if i == 0 else STEPS
         bound = bd.improve(c, users, price, goal, sh.joint, steps, scratch)

@@ -18,6 +18,7 @@ from formulations import threshold_bound as bd
 from formulations import threshold_box as bx
 from formulations import threshold_levels as ix
 from formulations import threshold_peg as peg
+from formulations.threshold_count import tighten
 from formulations.threshold_levels import Integers, Levels, Shares, build_levels, trees
 from instances import CostTables, build_tables
 from instances.assignment import AD, SD, Assignment, fits
@@ -35,7 +36,7 @@ def probe(lv, sh, box, prices, goal, rounds, steps):  # type: ignore[no-untyped-
     c = bx.new_costs(users)
     r = peg.new_rewards(users, max(lv.charge.shape[1], max(sh.share.shape[1], users)) + 12)
     scratch = np.zeros((2, 7))
-    if not bx.tighten(lv, sh, c, box[0], box[1], goal, rounds):
+    if not tighten(lv, sh, c, box[0], box[1], goal, rounds):
         return False, 0.0, 0, 0, 0
     least, worse = np.inf, 0
     states = (0, 0)
