@@ -10,11 +10,11 @@ import time
 from importlib.metadata import version
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from instances import CostTables
 from instances.assignment import AD, SD, Assignment
+from instances.kernels import cached_njit
 
 from .backend import Answer, Request, check_options
 from .flow import flow_bound
@@ -137,7 +137,7 @@ class _Enumeration:
         return Assignment(modes, z_index, lam_index)
 
 
-@njit(cache=True)
+@cached_njit()
 def ad_sets(tables: CostTables) -> Integers:
     """Return whole-GPU ticks, budget at z = 1 and bytes of every set of users in AD.
 
@@ -176,7 +176,7 @@ def ad_sets(tables: CostTables) -> Integers:
     return sets
 
 
-@njit(cache=True)
+@cached_njit()
 def sd_sets(tables: CostTables) -> Integers:
     """Return whole-GPU ticks, budget at z = 0 and bytes of every set of users in SD.
 
@@ -222,7 +222,7 @@ def sd_sets(tables: CostTables) -> Integers:
     return sets
 
 
-@njit(cache=True)
+@cached_njit()
 def _size(mask: int) -> int:
     size = 0
     while mask:
@@ -231,7 +231,7 @@ def _size(mask: int) -> int:
     return size
 
 
-@njit(cache=True)
+@cached_njit()
 def best_pair(
     ad_sets: Integers,
     ad_bytes: Integers,

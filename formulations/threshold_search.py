@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from instances.kernels import cached_njit
 
 from . import threshold_bound as bd
 from . import threshold_box as bx
@@ -200,7 +201,7 @@ def _branch_on_user(
                     tree.tally[TOP] = top
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def search(e: Exact, full: Levels, sh: Shares, tree: Tree, goal: int, nodes: int) -> int:
     """Continue a tree for so many nodes: is there a schedule that serves `goal` users?
 

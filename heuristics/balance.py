@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from instances import CostTables
 from instances.assignment import Assignment
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 from .ad import ad_batch
 from .batch import Batch, copy, inner, limits, stable_order, without
@@ -120,7 +120,7 @@ def _search_grid(
     return winner
 
 
-@njit(cache=True)
+@cached_njit()
 def balance_kernel(
     tables: CostTables, z_indices: Integers, lam_indices: Integers, padded: bool
 ) -> tuple[NDArray[np.int8], int, int]:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numba import njit
 
 from instances import CostTables
 from instances.assignment import AD, SD, Assignment
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 from .ad import ad_batch, ad_limits
 from .balance import balance
@@ -19,14 +19,14 @@ from .search import best_users
 from .task import Found, Task
 
 
-@njit(cache=True)
+@cached_njit()
 def most_ad(tables: CostTables, z_index: int, lam_index: int, padded: bool) -> Integers:
     """Return the most users that AD can serve at one grid point, by P3.1's exact optimum."""
     batch = ad_batch(tables, padded)
     return best_users(batch, ad_limits(tables, batch, z_index, lam_index))
 
 
-@njit(cache=True)
+@cached_njit()
 def most_sd(tables: CostTables, z_index: int, lam_index: int, padded: bool) -> Integers:
     """Return the most users that SD can serve at one grid point, by P3.2's exact optimum."""
     batch = sd_batch(tables, padded)

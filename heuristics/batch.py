@@ -14,13 +14,13 @@ batch. So a threshold at level j admits the users of rank at most j.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 #: The thresholds: columns of `Batch.ranks`.
 INPUT, ACCEPT, DEADLINE, UPLOAD = 0, 1, 2, 3
@@ -39,7 +39,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def inner(function: Function) -> Function:
     """Compile a function that only compiled functions call: without wrappers, in half the time."""
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(Function, njit(cache=True, **options)(function))
+    return cached_njit(**options)(function)
 
 
 class Batch(NamedTuple):

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from instances import CostTables
 from instances.assignment import Assignment
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 
-@njit(cache=True)
+@cached_njit()
 def _within(time: int, budget: int, share: int, whole: int) -> bool:
     """Return whether whole * time <= share * budget, without overflow."""
     if budget < 0:
@@ -27,7 +27,7 @@ def _within(time: int, budget: int, share: int, whole: int) -> bool:
     return bool(time <= budget // whole * share + budget % whole * share // whole)
 
 
-@njit(cache=True)
+@cached_njit()
 def algorithm1(
     tables: CostTables, z_index: int, room: int, padded: bool, operations: Integers
 ) -> Integers:
@@ -79,7 +79,7 @@ def algorithm1(
     return best
 
 
-@njit(cache=True)
+@cached_njit()
 def algorithm2(
     tables: CostTables,
     z_index: int,
@@ -141,7 +141,7 @@ def algorithm2(
     return best
 
 
-@njit(cache=True)
+@cached_njit()
 def _one_of_each(values: Integers, users: Integers) -> Integers:
     """Return one user per distinct value, values ascending."""
     order = users[np.argsort(values[users], kind="mergesort")]
@@ -150,7 +150,7 @@ def _one_of_each(values: Integers, users: Integers) -> Integers:
     return order[first]
 
 
-@njit(cache=True)
+@cached_njit()
 def algorithm3(
     tables: CostTables,
     z_indices: Integers,

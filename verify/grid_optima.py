@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from formulations.exhaustive import ad_sets, sd_sets
 from instances import CostTables
 from instances.assignment import AD, SD, Assignment
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 
 class Optima(NamedTuple):
@@ -52,7 +52,7 @@ def _assignment(sets: Integers, users: int, z: int, lam: int | None) -> Assignme
     return Assignment((AD * bits[0] + SD * bits[1]).astype(np.int8), z, lam)
 
 
-@njit(cache=True)
+@cached_njit()
 def _optima(tables: CostTables, ad: Integers, sd: Integers) -> Optima:
     """Try every pair; columns of `ad` and `sd` are ticks, budget on the whole GPU, and bytes."""
     points, splits = tables.ad_room.shape
@@ -92,7 +92,7 @@ def _optima(tables: CostTables, ad: Integers, sd: Integers) -> Optima:
     return Optima(shared, split, shared_sets, split_sets)
 
 
-@njit(cache=True)
+@cached_njit()
 def _in_time(batch: Integers, share: int, whole: int) -> bool:
     """Return whether a batch with those ticks and budget meets its deadline, without overflow."""
     if share == 0 or batch[1] < 0:

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from instances import CostTables, Hardware, Instance, Transformer, User, build_tables
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 #: Numbers of users at which operations are counted.
 SIZES = (4, 6, 8, 12, 16, 20)
@@ -198,7 +198,7 @@ def sd_mode(tables: CostTables) -> Mode:
     return Mode(own[:, users], prices, t.kv_sd, t.sd_step, t.sd_fixed, False)
 
 
-@njit(cache=True)
+@cached_njit()
 def enumerate_tuples(mode: Mode, share: int, whole: int, room: int) -> tuple[int, int]:
     """Return the operations of Algorithm 1 or 2 at one point, and the users it serves.
 
@@ -234,7 +234,7 @@ def enumerate_tuples(mode: Mode, share: int, whole: int, room: int) -> tuple[int
     return work[0], best
 
 
-@njit(cache=True)
+@cached_njit()
 def _serve(
     mode: Mode,
     limit: Integers,
@@ -287,7 +287,7 @@ def _serve(
     return length
 
 
-@njit(cache=True)
+@cached_njit()
 def _merge_sort(keys: Integers, order: Integers, length: int) -> int:
     """Sort the first entries of `order` by their keys; return the comparisons."""
     comparisons, width = 0, 1

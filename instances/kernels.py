@@ -1,0 +1,51 @@
+"""`cached_njit`: compiled kernels on disk that notice when any kernel they call has changed.
+
+numba's cache looks at the file that defines a function, not at those whose functions it calls and
+whose code it contains. A kernel edited elsewhere, or a new version installed over an old one, would
+silently run the old code. Here the stamp also holds the contents of every module of the toolkit
+that compiles anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_PACKAGES = ("instances", "heuristics", "formulations", "verify")
+
+
+@cache
+def _stamp() -> bytes:
+    """Return a digest of the sources of all modules that compile something."""
+    digest = hashlib.sha256()
+    for package in _PACKAGES:
+        for path in sorted((Path(__file__).parents[1] / package).rglob("*.py")):
+            source = path.read_bytes()
+            if b"njit" in source or b"kernel" in source or b"@inner" in source:
+                digest.update(source)
+    return digest.digest()
+
+
+def cached_njit(**options: Any) -> Callable[[Function], Function]:
+    """Return a decorator like ``numba.njit(cache=True, **options)`` with the wider stamp.
+
+    Parameters
+    ----------
+    **options
+        Options of ``numba.njit``.
+    """
+
+    def compile_later(function: Function) -> Function:
+        dispatcher = njit(cache=True, **options)(function)
+        index = dispatcher._cache._cache_file
+        index._source_stamp = (index._source_stamp, _stamp())
+        return cast(Function, dispatcher)
+
+    return compile_later

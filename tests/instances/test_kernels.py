@@ -1,0 +1,43 @@
+"""A cached kernel is compiled anew when a kernel it calls has changed in another file."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CALLEE = "from numba import njit\n\n@njit\ndef inner():\n    return {}\n"
+CALLER = """from instances.kernels import cached_njit
+from heuristics.callee import inner
+
+@cached_njit()
+def outer():
+    return inner()
+"""
+
+
+def answer(folder: Path) -> str:
+    code = (
+        "from heuristics.caller import outer; print(outer(), sum(outer.stats.cache_hits.values()))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return run.stdout.strip()
+
+
+def test_an_edited_callee_is_not_run_from_the_cache(tmp_path: Path) -> None:
+    """numba stamps only the file that defines a function: the old value came back."""
+    for package in ("instances", "heuristics"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+    shutil.copy(ROOT / "instances" / "kernels.py", tmp_path / "instances")
+    (tmp_path / "heuristics" / "caller.py").write_text(CALLER)
+    callee = tmp_path / "heuristics" / "callee.py"
+    callee.write_text(CALLEE.format(1))
+    assert answer(tmp_path) == "1 0"
+    assert answer(tmp_path) == "1 1"
+    callee.write_text(CALLEE.format(2))
+    assert answer(tmp_path) == "2 0"
