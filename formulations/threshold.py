@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 
 import numpy as np
@@ -58,7 +59,7 @@ class ThresholdBackend:
 
     def version(self) -> str:
         """Return the version of the compiler that the kernels depend on."""
-        return f"numba {metadata.version('numba')}"
+        return _version()
 
     def check(self, request: Request) -> None:
         """Refuse options: there are none."""
@@ -75,6 +76,11 @@ class ThresholdBackend:
         if not request.z_indices or request.lam_indices == ():
             raise ValueError("nothing to choose from: z_indices or lam_indices is empty")
         return _Run(tables, request).answer()
+
+
+@cache  # reading a package's metadata takes longer than a small instance
+def _version() -> str:
+    return f"numba {metadata.version('numba')}"
 
 
 def backend() -> Backend:
