@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,6 +29,22 @@ class Limits:
     time_limit: float | None = None
     node_limit: int | None = None
     seed: int = 0
+
+    def running(self) -> Callable[[int], Limits | None]:
+        """Start the clock; return what is left after so many nodes, as a function (None: over)."""
+        started = time.perf_counter()
+
+        def left(nodes: int) -> Limits | None:
+            seconds, most = self.time_limit, self.node_limit
+            if seconds is not None:
+                seconds -= time.perf_counter() - started
+            if most is not None:
+                most -= nodes
+            if (seconds is not None and seconds <= 0) or (most is not None and most <= 0):
+                return None
+            return Limits(seconds, most, self.seed)
+
+        return left
 
 
 @dataclass(frozen=True)
@@ -153,7 +170,7 @@ class _Search:
     def _visit(self, point: Point, bound: int) -> None:
         """Solve one point; it goes back among the open ones if that did not settle it."""
         answer = self._solve_point(point, bound)
-        bound = min(bound, answer.bound)
+        bound, before = min(bound, answer.bound), self.value
         if answer.modes is not None:
             self._accept(point, answer.modes)
         if bound <= self.value:
@@ -163,7 +180,8 @@ class _Search:
             self._push(child, bound)
         if not children:
             self._push(point, bound)
-            self.stopped_by = answer.stopped_by or "numerical_trouble"
+            if answer.stopped_by is not None or self.value == before:
+                self.stopped_by = answer.stopped_by or "numerical_trouble"
 
     def _children(self, point: Point) -> list[Point]:
         """Return the points of P2 that a joint memory row stands for."""

@@ -18,9 +18,9 @@ from instances import CostTables
 from . import interruptible
 from .backend import Request
 from .covers import Cover
-from .grid import GridBackend, Limits, PointAnswer, integer_bound
+from .grid import GridBackend, Limits, PointAnswer, PointModel, integer_bound
 from .points import Point
-from .rows import Rows, build_rows, check_formulation
+from .rows import BOXED, STRONGEST, Rows, build_rows, check_formulation
 from .rows.scaled import ScaledRows, scale
 
 _STATUS = highspy.HighsModelStatus
@@ -49,10 +49,14 @@ class HighsSolver:
         """Refuse a formulation that does not exist."""
         check_formulation(request.options)
 
-    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> HighsModel:
+    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> PointModel:
         """Return the model of one point; relaxed where the tables are a relaxation."""
-        rows = build_rows(tables, point, options.get("formulation", "compact"))
-        return HighsModel(rows, relaxed=not tables.rounded_up)
+        relaxed, name = not tables.rounded_up, options.get("formulation", STRONGEST)
+        if name == BOXED:
+            from .boxed import BoxedModel
+
+            return BoxedModel(tables, point, lambda rows: HighsModel(rows, relaxed))
+        return HighsModel(build_rows(tables, point, name), relaxed)
 
 
 class HighsModel:
@@ -71,7 +75,7 @@ class HighsModel:
         rows = self._rows
         most = rows.most_served
         if most < at_least:
-            return PointAnswer(None, most)
+            return PointAnswer(None, at_least - 1)
         solver = new_solver(limits)
         solver.passModel(highs_model(scale(rows.with_cutoff(at_least), self._relaxed)))
         _run(solver)

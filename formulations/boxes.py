@@ -1,0 +1,130 @@
+"""The question "can `goal` users be served?", answered box by box.
+
+The search is depth first. A box is tightened by counting; what is left is refuted by weighted
+counting (an LP of HiGHS finds the weights), or split in two, or, once nothing is left to split or
+the box is small, handed to a MILP. It shares nothing with `formulations.threshold` but the idea.
+
+Why the boxes cover everything: if more than `goal` users can be served, so can exactly `goal`. The
+first boxes hold all such schedules. A split puts every schedule into one of the halves (both, where
+the cut mode's batch is empty); tightening only takes away what counting refutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from instances import CostTables
+
+from .grid import Limits, PointAnswer
+from .points import Point
+from .rows.box import Box, Setting, setting_at, tighten, whole_box
+from .rows.chains import STEPS, build_chains
+from .rows.data import Rows
+from .rows.relaxation import Relaxation
+from .rows.split import Cut, choose, half
+from .rows.weights import ROWS, SAFE, Floats, margin
+
+Verdict = Literal["counting", "weights", "milp", "split"]
+#: Solves the MILP of one box at one point, given the goal.
+Milp = Callable[[Rows, Point, int, Limits], PointAnswer]
+
+
+class Open(NamedTuple):
+    """A box to be searched, and its parent's weights."""
+
+    box: Box
+    weights: Floats
+
+
+class Step(NamedTuple):
+    """What became of a box; the upper half of a split one is searched next."""
+
+    verdict: Verdict
+    cut: Cut | None = None
+    answer: PointAnswer | None = None
+    point: Point | None = None
+
+
+@dataclass
+class BoxSearch:
+    """Search over the points that differ in z alone.
+
+    Parameters
+    ----------
+    tables : CostTables
+    point : Point
+        One of the points.
+    z_indices : tuple of int
+        Their positions in the z grid, ascending.
+    goal : int
+        Users to serve.
+    milp : callable
+        Decides boxes that nothing else refutes.
+    relaxation : Relaxation
+        Finds weights.
+    small : int
+        A box at one z with no more open levels goes to the MILP.
+    stack : list of Open
+        Boxes still to be searched, to resume.
+    """
+
+    tables: CostTables
+    point: Point
+    z_indices: tuple[int, ...]
+    goal: int
+    milp: Milp
+    relaxation: Relaxation
+    small: int = 0
+    stack: list[Open] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.setting: Setting = setting_at(self.tables, self.point, self.goal, self.z_indices)
+        if not self.stack:
+            self.stack = [Open(whole_box(self.setting), np.zeros(ROWS))]
+
+    def steps(self, limits: Callable[[], Limits | None]) -> Iterator[Step]:
+        """Yield what becomes of box after box, until none is open or the limits are met."""
+        while self.stack:
+            left = limits()
+            if left is None:
+                return
+            yield self._step(self.stack.pop(), left)
+
+    def _step(self, node: Open, limits: Limits) -> Step:
+        box = tighten(self.setting, node.box, node.weights, rounds=2)
+        if box is None:
+            return Step("counting")
+        weights = self.relaxation.weights(self.setting, box)
+        if margin(self.setting.query, box, weights) > SAFE:
+            return Step("weights")
+        cut = choose(self.setting.query, box, weights)
+        if cut[0] < 0 or (_levels(box) <= self.small and box.z[0] == box.z[1]):
+            return self._milp(box, limits)
+        for upper in (False, True):
+            self.stack.append(Open(half(box, cut, upper), weights))
+        return Step("split", cut)
+
+    def _milp(self, box: Box, limits: Limits) -> Step:
+        """Decide a box whose z is a single one."""
+        point = replace(self.point, z_index=self.z_indices[int(box.z[0])])
+        setting = setting_at(self.tables, point, self.goal)
+        rows = build_chains(self.tables.users, setting, box, STEPS)
+        answer = self.milp(rows, point, self.goal, limits)
+        return Step("milp", None, answer, point)
+
+
+def _levels(box: Box) -> int:
+    """Return how many threshold levels a box leaves open."""
+    return int(sum((part.high - part.low).sum() for part in (box.ad, box.sd)))
+
+
+def groups(tables: CostTables, z_indices: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the positions of z that one search may take together: 0, those between, 1."""
+    share = {z: int(tables.z_numerator[z]) for z in sorted(z_indices)}
+    ends = (0, tables.z_denominator)
+    inner = tuple(z for z in share if share[z] not in ends)
+    return [(z,) for z in share if share[z] in ends] + ([inner] if inner else [])
