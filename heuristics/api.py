@@ -144,7 +144,12 @@ def _own(name: str, task: Task) -> Schedule:
         function: Any = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"algorithm {name!r} cannot be loaded: {error}") from None
-    schedule = function(task.instance)
+    try:
+        schedule = function(task.instance)
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # a fault inside the function: its author wants the traceback
+        raise ValueError(f"{name}: must take one instance ({error})") from None
     if not isinstance(schedule, Schedule):
         kind = type(schedule).__name__
         raise ValueError(f"{name}: must return an instances.Schedule, returned {kind}")

@@ -65,8 +65,9 @@ def _show(instance: Instance, result: Result) -> None:
     console = Console(highlight=False)
     console.print(table)
     split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
+    padded = ", padded memory" if result.options.get("memory") == "padded" else ""
     console.print(
-        f"{result.solver}: serves {result.objective} of {len(instance.users)} "
+        f"{result.solver}{padded}: serves {result.objective} of {len(instance.users)} "
         f"({result.status}), z = {schedule.z:g}{split}, {result.runtime_s:.3g} s",
         markup=False,
         soft_wrap=True,

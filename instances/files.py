@@ -36,7 +36,8 @@ def load(path: str | Path) -> Instance:
 def load_schedule(path: str | Path) -> Schedule:
     """Return the schedule in a JSON file.
 
-    A result as ``formulations.solve --json`` prints it is accepted too: its schedule is read.
+    A result as ``formulations.solve --json`` prints it is accepted too: its schedule is read, and
+    what it claims to serve must be what the schedule serves.
 
     Raises
     ------
@@ -45,9 +46,17 @@ def load_schedule(path: str | Path) -> Schedule:
     """
     path = Path(path)
     document = read_json(path)
-    if isinstance(document.get("schedule"), dict):
-        document = document["schedule"]
-    return _validate(path, document, Schedule)
+    if not isinstance(document.get("schedule"), dict):
+        return _validate(path, document, Schedule)
+    schedule = _validate(path, document["schedule"], Schedule)
+    objective, bound = document.get("objective"), document.get("bound")
+    if objective is not None and objective != schedule.served:
+        raise InputError(
+            f"{path}: objective: claims {_short(objective)}, its schedule serves {schedule.served}"
+        )
+    if isinstance(bound, int) and bound < schedule.served:
+        raise InputError(f"{path}: bound: {bound} lies below the {schedule.served} users served")
+    return schedule
 
 
 def loads(text: str, name: str = "instance") -> Instance:
@@ -154,6 +163,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _finite(text: str) -> float | _Fault:
     value = float(text)
+    if value == 0 and any(digit in "123456789" for digit in text.lower().partition("e")[0]):
+        return _Fault(f"is too small for a double (found {text[:40]})")
     return value if math.isfinite(value) else _Fault(f"must be finite (found {text[:40]})")
 
 

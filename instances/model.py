@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from .numbers import exact
 
@@ -29,6 +37,13 @@ def _integer(value: Any) -> Any:
         return operator.index(value)
     except TypeError:
         return value
+
+
+def _printable(name: str) -> str:
+    """Refuse names that would garble a table or a terminal."""
+    if not name.isprintable():
+        raise ValueError("must be printable, on one line")
+    return name
 
 
 def _tuple(value: Any) -> Any:
@@ -137,7 +152,7 @@ class User(_Frozen):
         Spectral efficiencies in bit/s/Hz.
     """
 
-    id: Annotated[str, Field(min_length=1)]
+    id: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
     input_tokens: Tokens
     output_tokens: Tokens
     deadline_s: Positive

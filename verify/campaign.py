@@ -13,6 +13,7 @@ from instances.randomness import Stream
 
 from . import rounding, splits, subproblems
 from .claims import Case, Claim
+from .kernels import READY
 from .optima import WrongAnswer
 from .progress import track
 from .results import Row
@@ -199,7 +200,7 @@ def check_claims(
     pairs = [(claim.name, seed + i) for i in range(instances) for claim in claims]
     tasks = (Task(f"{name}:{number}", (name, number)) for name, number in pairs)
     campaign = Campaign(claims)
-    rows = run(examine, tasks, workers, None, time_limit)
+    rows = run(examine, tasks, workers, None, time_limit, READY)
     for row in sorted(track(rows, len(pairs), "checking"), key=_position):
         campaign.add(row)
     return campaign

@@ -13,8 +13,8 @@ from .judge import Inequality, Report
 
 #: What each kind of row is called, in the order of the table.
 TITLES = {
-    "z_grid": "z: distance to grid",
-    "lambda_grid": "λ: distance to grid",
+    "z_grid": "z, grid",
+    "lambda_grid": "λ, grid",
     "ad_share": "AD share",
     "sd_share": "SD share",
     "memory": "memory",
@@ -36,9 +36,10 @@ def inequality_table(report: Report, most: int | None = 10) -> Table:
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("inequality", no_wrap=True)
-    table.add_column("user", overflow="fold")
+    table.add_column("user", overflow="fold", min_width=6)
     for name in ("measured", "required", "slack"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for kind in TITLES:
         rows = [row for row in report.inequalities if row.kind == kind]
         rows.sort(key=lambda row: row.slack)
@@ -76,10 +77,18 @@ def _rounded(value: Fraction) -> str:
 
 
 def _cells(row: Inequality) -> list[str | Text]:
-    left, right = amount(row.left, row.unit), amount(row.right, row.unit)
+    left, right = _brief(row.left, row.unit), _brief(row.right, row.unit)
     sides = [right, f"> {left}"] if row.strict else [left, f"≤ {right}"]
-    slack = Text(amount(row.slack, row.unit), "" if row.holds else "bold red")
-    return [TITLES[row.kind], row.user or "", *sides, slack]
+    style, mark = ("green", "✓") if row.holds else ("bold red", "✗")
+    slack = Text(_brief(row.slack, row.unit), "" if row.holds else style)
+    return [TITLES[row.kind], Text(row.user or ""), *sides, slack, Text(mark, style)]
+
+
+def _brief(value: Fraction, unit: str) -> str:
+    """Return a quantity that fits a column: millions of bytes and more in GB."""
+    if unit == "B" and 10**6 <= abs(value) < 10**15:
+        return f"{float(value / 10**9):,.6f} GB"
+    return amount(value, unit)
 
 
 def _faults(report: Report) -> Iterator[str]:

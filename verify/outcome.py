@@ -15,6 +15,7 @@ from instances import InputError, save
 from instances.commandline import Exit
 
 from .guarantee import Guarantee
+from .kernels import READY
 from .progress import track
 from .results import ResultsFile, Row
 from .runner import Task, run
@@ -128,7 +129,8 @@ def check_all(
             path = output / "results.jsonl"
             results = stack.enter_context(ResultsFile(path, guarantee.to_dict(), resume))
         alone = replace(guarantee.sources, files=())  # a key says it all; workers need no list
-        rows = run(replace(guarantee, sources=alone), tasks, workers, results, limit)
+        function = replace(guarantee, sources=alone)
+        rows = run(function, tasks, workers, results, limit, READY)
         return collect(track(rows, len(guarantee.sources), "checking"))
 
 

@@ -16,6 +16,7 @@ from instances.commandline import Exit
 
 from . import workers
 from .guarantee import find_solver
+from .kernels import READY
 from .progress import track
 from .reduction_checks import Reduction
 from .reduction_report import Findings, collect, lines, save_violations, table
@@ -82,7 +83,7 @@ def _check_all(
             path = output / "results.jsonl"
             results = stack.enter_context(ResultsFile(path, reduction.to_dict(), resume))
         limit = 3 * reduction.time_limit + ASIDE_SECONDS
-        rows = run(reduction, tasks, crew, results, limit)
+        rows = run(reduction, tasks, crew, results, limit, READY)
         return collect(track(rows, reduction.count, "checking"))
 
 

@@ -6,10 +6,11 @@ import faulthandler
 import json
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ PARCEL_SECONDS = 0.2
 PARCEL_TASKS = 64
 #: Seconds after a task's time limit when its process is ended from outside Python.
 GRACE = 5.0
+#: Seconds after which people are told that preparing takes a while.
+NOTICE_SECONDS = 4.0
 #: Seconds that fresh workers may take to answer.
 START_SECONDS = 120.0
 
@@ -59,6 +62,7 @@ def run(
     workers: Workers | Executor,
     results: ResultsFile | None = None,
     time_limit: float | None = None,
+    prepare: Sequence[Callable[[], object]] = (),
 ) -> Iterator[Row]:
     """Yield one row for each task: those on disk first, then the others as they finish.
 
@@ -77,6 +81,8 @@ def run(
         Every row is appended before it is yielded; tasks whose key is there are not run again.
     time_limit : float, optional
         Seconds for one task. On Dask it is up to the function to keep it.
+    prepare : sequence of callable
+        Run by the workers first, outside every limit: what compiles kernels into the cache.
 
     Raises
     ------
@@ -90,7 +96,9 @@ def run(
             yield row
     left = (task for task in tasks if task.key not in done)
     crew = workers if isinstance(workers, Workers) else borrow(workers)
-    for lines in _Dispatcher(function, left, crew, time_limit).answers():
+    dispatcher = _Dispatcher(function, left, crew, time_limit)
+    dispatcher.prepare(prepare)
+    for lines in dispatcher.answers():
         if results:
             results.append(lines)
         yield from map(json.loads, lines)
@@ -107,6 +115,22 @@ class _Dispatcher:
         self.executor: Executor | None = None
         self.parcel_size = 1
         self.seconds, self.finished = 1e-9, 0
+
+    def prepare(self, functions: Sequence[Callable[[], object]]) -> None:
+        """Have the workers run some functions side by side; what fails there will fail later."""
+        if not functions:
+            return
+        self.executor = self.workers.start()
+        try:
+            started = [self.executor.submit(function) for function in functions]
+            late = wait(started, NOTICE_SECONDS).not_done
+            if late:
+                notice = "compiling the kernels; only the first run does that (about half a minute)"
+                print(notice, file=sys.stderr, flush=True)
+            wait(late)
+        except BaseException:
+            self._close()
+            raise
 
     def answers(self) -> Iterator[list[str]]:
         """Yield encoded rows, a parcel at a time."""

@@ -132,3 +132,8 @@ def test_an_algorithm_of_your_own() -> None:
 def test_refusals(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         heuristics.solve(trap(), **arguments)  # type: ignore[arg-type]
+
+
+def test_a_function_that_takes_no_instance_is_refused() -> None:
+    with pytest.raises(ValueError, match="os:system: must take one instance"):
+        heuristics.solve(instances.generate("tiny", users=2, seed=0), "os:system")

@@ -153,6 +153,11 @@ def test_several_faults_are_counted() -> None:
         ('"id": "bob"', '"id": "bob", "deadline_s": 1', "user 'bob': deadline_s: occurs twice"),
         ('"draft_length": 1', '"draft_length": 1' + "0" * 5000, "draft_length: is too large (5001"),
         ('"bits_per_token": 1.0', '"bits_per_token": 1e999', "must be finite (found 1e999)"),
+        (
+            '"bits_per_token": 1.0',
+            '"bits_per_token": 1e-999',
+            "is too small for a double (found 1e-999)",
+        ),
         ('"draft_length": 1', '"draft_length": one', "line 1, column"),
     ],
 )

@@ -107,3 +107,9 @@ def test_a_copy_with_other_users_has_its_own_index() -> None:
     assert instance.index == {"a": 0, "b": 1}
     copy = instance.model_copy(update={"users": instance.users[1:]})
     assert copy.index == {"b": 0}
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "red\x1b[31m"])
+def test_an_id_that_would_garble_a_table_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match="must be printable, on one line"):
+        make_user(name)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from instances import Result, Schedule, Status
+from instances import InputError, Result, Schedule, Status, load_schedule
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,23 @@ def test_a_result_shows_its_schedule_in_the_file_form() -> None:
         "sd": [],
     }
     assert Result.model_validate_json(result.to_json()) == result
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [
+        ("objective", 3, "objective: claims 3, its schedule serves 1"),
+        ("bound", 0, "bound: 0 lies below the 1 users served"),
+    ],
+)
+def test_a_result_that_contradicts_its_schedule_is_refused(
+    tmp_path: Path, field: str, value: int, line: str
+) -> None:
+    schedule = {"schema": "balance-schedule/1", "z": 1, "lambda": None, "ad": ["a"], "sd": []}
+    result = {"objective": 1, "bound": 1, "schedule": schedule}
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(result))
+    assert load_schedule(path).served == 1
+    path.write_text(json.dumps(result | {field: value}))
+    with pytest.raises(InputError, match=line):
+        load_schedule(path)
