@@ -148,5 +148,6 @@ def test_scaling_relaxes_and_keeps_structure() -> None:
 
 def test_unknown_formulation() -> None:
     tables = build_tables(make_instance(make_user()))
-    with pytest.raises(ValueError, match="unknown formulation 'x'; choose from compact, levels, steps"):
+    known = "compact, levels, steps"
+    with pytest.raises(ValueError, match=f"unknown formulation 'x'; choose from {known}"):
         build_rows(tables, Point(1), "x")

@@ -136,4 +136,4 @@ def test_refusals(arguments: dict[str, object], message: str) -> None:
 
 def test_a_function_that_takes_no_instance_is_refused() -> None:
     with pytest.raises(ValueError, match="os:system: must take one instance"):
-        heuristics.solve(instance(user("a")), "os:system")
+        heuristics.solve(instance([user("a")]), "os:system")
