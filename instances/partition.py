@@ -136,6 +136,16 @@ def equal_cardinality_partition(integers: Sequence[int]) -> Instance:
     N >= 3. So ad-only is in AD, sd-only in SD, neither is empty and z = ½. By (3) each mode has at
     most n of the 2n items, so exactly n; by (2) each one's s sum to at most h <= S/2. Together they
     sum to S, so both sums are S/2: a partition.
+
+    **In polynomial time.** Let r = max s - min s >= |s_k|. Then |h| <= n r, Q <= n r² and B =
+    O(n r); lengths and iterations are O(B), the width is 3Q + 1, the number of models, users and
+    shares does not depend on the integers' size. α^L, links and uploads are constants whose
+    denominators divide 10^12, so ``low`` is a multiple of 10^-12 and D_A and D_S can be too; they
+    and β^L are polynomials in n and r. So every number has O(log n + log r) bits, polynomially many
+    in the integers' own, and they take O(n) sums and products after sorting s and s².
+    This holds for integers of any size. This program only writes instances whose deadlines are
+    exact floats and whose times fit 64-bit tables, and raises ValueError for integers further
+    apart: a limit of the files, which is no part of the reduction.
     """
     values = _checked(integers)
     mean = (2 * sum(values) + len(values)) // (2 * len(values))
