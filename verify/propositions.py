@@ -44,8 +44,8 @@ def main(
     """Check Propositions 2, 4 and 5, Theorems 1 and 2 and the additive guarantee.
 
     Every algorithm is compared with optima that were found without its code: by enumeration in
-    rationals, or by a solver whose answer is certified. Where the paper is wrong (printed memory,
-    finite grids of splits), some instance must show it.
+    rationals where users are few, by a solver whose answer is certified where not. Where the paper
+    is wrong (printed memory, finite grids of splits), some instance must show it.
 
     Exit code 0: all held; 1: a violation; 2: bad usage; 3: something (or everything) undecided.
     """

@@ -50,7 +50,7 @@ def main(
 
     For every drawn instance: (a) the MMKPs' optima are those of the best schedules under the same
     thresholds (all thresholds up to 4 users, a sample above), found without MMKPs; (b) the largest
-    is the certified optimum of P3 (P1); (c) the judge accepts what MMKPs select. And for 2 to 12
+    is the certified optimum of P3 (P1), which up to 6 users enumeration in rationals confirms; (c) the judge accepts what MMKPs select. And for 2 to 12
     drawn integers: all users of the reduction's instance can be served if and only if half of the
     integers have half of their sum.
 

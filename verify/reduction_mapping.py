@@ -12,6 +12,7 @@ from formulations.mmkp_thresholds import AdThresholds, SdThresholds
 from instances import Instance, Problem, Result, Schedule
 from instances.mmkp import MMKP, Selection
 
+from . import brute
 from .judge import check
 from .reduction_batches import Batches, Thresholded, batches_within
 
@@ -56,7 +57,8 @@ class MappingCheck:
     """Checks (a), (b) and (c) on one instance.
 
     (a) each MMKP's optimum is the best schedule under its thresholds, found without it; (b) the
-    largest of them is P3's (P1's) certified optimum; (c) what it selects is a schedule that the
+    largest of them is P3's (P1's) certified optimum, which trying every schedule in rationals
+    confirms where users are few (`brute.MOST_TRIED`); (c) what it selects is a schedule that the
     judge accepts.
 
     Parameters
@@ -91,6 +93,8 @@ class MappingCheck:
         for ad, sd in pairs:
             self._compare(z, lam, ad, sd, point, seen)
         self._against_optimum(result, exhaustive, point)
+        if len(self.instance.users) <= brute.MOST_TRIED:
+            self._against_brute(result, z, lam, point)
         return point
 
     def _all_pairs(self, z: float, point: Point) -> list[tuple[Side, Side]]:
@@ -158,10 +162,17 @@ class MappingCheck:
         if report.served != served:
             point.blame("schedule", f"{where}: {report.served} served for a profit of {served}")
 
+    def _against_brute(self, result: Result, z: float, lam: float | None, point: Point) -> None:
+        """Compare the certified interval with what trying everything in rationals finds."""
+        best = brute.Brute(self.instance, [z]).most_served(None if lam is None else [lam])
+        lower, upper = _interval(self.instance, result)
+        if not lower <= best <= upper:
+            certified = f"{result.problem}'s certified optimum lies in [{lower}, {upper}]"
+            point.blame("maximum", f"{certified}, in rationals {best} can be served")
+
     def _against_optimum(self, result: Result, exhaustive: bool, point: Point) -> None:
         """Compare the largest optimum with the certified interval of P3 (P1)."""
-        lower = 0 if result.schedule is None else result.schedule.served
-        upper = len(self.instance.users) if result.bound is None else result.bound
+        lower, upper = _interval(self.instance, result)
         if point.best_up > upper:
             point.blame("maximum", f"an MMKP serves {point.best_up}, {result.problem} {upper}")
         if point.best_down < lower:
@@ -170,6 +181,12 @@ class MappingCheck:
             point.blame("maximum", f"{reached}, {result.problem} {lower}")
         if lower < upper or point.best_up < lower:
             point.open.add("maximum")
+
+
+def _interval(instance: Instance, result: Result) -> tuple[int, int]:
+    """Return the certified ends between which an optimum lies."""
+    lower = 0 if result.schedule is None else result.schedule.served
+    return lower, len(instance.users) if result.bound is None else result.bound
 
 
 def _different(sides: Iterable[Side]) -> list[Side]:

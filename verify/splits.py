@@ -1,4 +1,8 @@
-"""What the grid Λ of memory splits costs: Proposition 2, and Theorem 1 for any Λ with 0 and 1."""
+"""What the grid Λ of memory splits costs: Proposition 2, and Theorem 1 for any Λ with 0 and 1.
+
+The optima are certified solutions on the same tables as the algorithms' own; with few users
+(`brute.MOST_TRIED`) all batches are tried in rationals besides, and both optima must agree.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from instances.exact import ad_memory, room, sd_memory
 from instances.model import GRID_DECIMALS
 from instances.randomness import Stream
 
+from .brute import Brute, agree
 from .claims import Case, Claim
 from .judge import check
 from .optima import optimum
@@ -34,9 +39,9 @@ def examine_finite(instance: Instance, stream: Stream) -> list[Case]:
     P2 may lie below P1 (erratum E4), but not below half of it (structure point 3), never above,
     and no finer grid below a coarser one that it contains.
     """
-    p1 = optimum(instance, solver=SOLVER)
-    p2 = {size: optimum(with_split(instance, equidistant(size)), "P2", solver=SOLVER)
-          for size in SIZES}  # fmt: skip
+    brute = Brute(instance)
+    p1 = agree(instance, "P1", optimum(instance, solver=SOLVER), brute)
+    p2 = {size: _p2(instance, equidistant(size), brute) for size in SIZES}
     falls = {fine: coarse for coarse, fine in NESTED if p2[fine] < p2[coarse]}
     cases = []
     for size in SIZES:
@@ -46,7 +51,7 @@ def examine_finite(instance: Instance, stream: Stream) -> list[Case]:
         cases.append(Case(f"|Λ| = {size}", p2[size], p1, fault))
     own = own_split(instance)
     if own is not None:
-        served = optimum(with_split(instance, own), "P2", solver=SOLVER)
+        served = _p2(instance, own, brute)
         fault = "" if served == p1 else f"P2 serves {served}, P1 {p1}"
         cases.append(Case(OWN, served, p1, fault))
     return cases
@@ -54,7 +59,7 @@ def examine_finite(instance: Instance, stream: Stream) -> list[Case]:
 
 def examine_half(instance: Instance, stream: Stream) -> list[Case]:
     """Compare Algorithm 3 with P1's optimum for Λ = {0, 1}, a random one and the instance's."""
-    best = optimum(instance, solver=SOLVER)
+    best = agree(instance, "P1", optimum(instance, solver=SOLVER))
     grids = {ENDS: (0.0, 1.0), RANDOM: random_grid(stream), "Λ in tenths": equidistant(11)}
     cases = []
     for group, grid in grids.items():
@@ -95,6 +100,11 @@ def own_split(instance: Instance) -> tuple[float, ...] | None:
 def with_split(instance: Instance, lambda_grid: Sequence[float]) -> Instance:
     """Return the instance with another Λ."""
     return instance.model_copy(update={"lambda_grid": tuple(lambda_grid)})
+
+
+def _p2(instance: Instance, lambda_grid: Sequence[float], brute: Brute) -> int:
+    split = with_split(instance, lambda_grid)
+    return agree(split, "P2", optimum(split, "P2", solver=SOLVER), brute)
 
 
 def _interval(instance: Instance, schedule: Schedule) -> tuple[Fraction, Fraction]:

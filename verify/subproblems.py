@@ -1,7 +1,8 @@
 """Propositions 4 and 5: Algorithms 1 and 2 against the exact optima of P3.1 and P3.2.
 
-The optimum is found without the algorithms and without their tables: by trying sets of users in
-rationals (`instances.exact`) where they are few, and by HiGHS with certificate where not.
+The optimum is found without the algorithms. Up to `MOST_TRIED` users it is also found without their
+tables: by trying sets of users in rationals (`instances.exact`). Above, HiGHS solves a model of the
+same tables; the judge accepts its schedule, but that no more can be served rests on the tables.
 """
 
 from __future__ import annotations
