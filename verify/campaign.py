@@ -200,7 +200,7 @@ def check_claims(
     pairs = [(claim.name, seed + i) for i in range(instances) for claim in claims]
     tasks = (Task(f"{name}:{number}", (name, number)) for name, number in pairs)
     campaign = Campaign(claims)
-    rows = run(examine, tasks, workers, None, time_limit, READY)
+    rows = run(examine, tasks, workers, None, time_limit, READY if pairs else ())
     for row in sorted(track(rows, len(pairs), "checking"), key=_position):
         campaign.add(row)
     return campaign
