@@ -3,10 +3,10 @@
 from . import solvers
 from .api import solve
 from .backend import names as solver_names
-from .mmkp_mapping import mmkp, mmkp_schedule
+from .mmkp_mapping import mmkp, mmkp_schedule, mmkp_selection
 from .mmkp_models import build_mmkp
 from .mmkp_solvers import solve_mmkp
-from .mmkp_thresholds import AdThresholds, SdThresholds, Thresholds
+from .mmkp_thresholds import AdThresholds, SdThresholds, Thresholds, tight_thresholds
 from .p1 import build_p1
 from .p3 import build_p3
 
@@ -19,8 +19,10 @@ __all__ = [
     "build_p3",
     "mmkp",
     "mmkp_schedule",
+    "mmkp_selection",
     "solve",
     "solve_mmkp",
     "solver_names",
     "solvers",
+    "tight_thresholds",
 ]

@@ -195,10 +195,18 @@ def _share(share: Fraction, whole: int) -> int:
 def mmkp_schedule(
     instance: Instance, z: float, lam: float | None, problem: MMKP, selection: Selection
 ) -> Schedule:
-    """Return the schedule that a selection of `mmkp`'s problem stands for."""
+    """Return the schedule that a selection of `mmkp`'s problem stands for.
+
+    Raises
+    ------
+    ValueError
+        If there is not one class and one choice per user, or a choice is no item of its class.
+    """
     modes: dict[str | None, list[str]] = {AD: [], SD: []}
     for user, group, position in zip(instance.users, problem.classes, selection, strict=True):
         if position is not None:
+            if not 0 <= position < len(group.items):
+                raise ValueError(f"user {user.id!r} has no item at position {position}")
             modes[group.items[position].label].append(user.id)
     return Schedule(z=z, lam=lam, ad=tuple(modes[AD]), sd=tuple(modes[SD]))
 

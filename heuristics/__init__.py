@@ -1,4 +1,4 @@
-"""The paper's algorithms on integer cost tables, and its baselines."""
+"""The paper's algorithms on integer cost tables, its baselines, and HEU for the MMKP."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from instances import Instance, Result
 
+from .mmkp import heu
+
 if TYPE_CHECKING:
     from .api import Memory
 
-__all__ = ["algorithms", "solve"]
+__all__ = ["algorithms", "heu", "solve"]
 
 
 def solve(

@@ -20,6 +20,7 @@ from formulations.mmkp_thresholds import (
     tight_thresholds,
 )
 from instances import Instance, Schedule, exact, generate
+from instances.mmkp import MMKP, Item, ItemClass
 from verify.judge import check
 
 FAMILIES = ("tiny", "paper-4a", "memory-tight", "deadline-tight", "ties", "wide")
@@ -148,3 +149,12 @@ def test_refusals() -> None:
         mmkp(instance, 0.5, None, Thresholds(None, sd))
     with pytest.raises(ValueError, match="shares must lie"):
         mmkp(instance, 1.5, None, Thresholds(None, None))
+
+
+@pytest.mark.parametrize("position", [-1, 2])
+def test_an_item_that_does_not_exist_is_named(position: int) -> None:
+    instance = generate("paper-4a", users=1, seed=0)
+    user = instance.users[0].id
+    problem = MMKP((ItemClass((Item(1, (0,), "AD"), Item(1, (0,), "SD")), True),), (1,))
+    with pytest.raises(ValueError, match=f"user '{user}' has no item at position {position}"):
+        mmkp_schedule(instance, 0.5, None, problem, (position,))
