@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +15,7 @@ from instances.commandline import Exit
 
 from . import algorithms
 from .hunting import MOST_USERS, Quarry, Tracks, Trial, hunt
+from .kernels import READY, prepare, ready_enumeration
 
 
 def main(
@@ -30,7 +32,9 @@ def main(
     evaluations: Annotated[
         int | None, typer.Option(min=1, help="Instances; then the hunt can be repeated exactly.")
     ] = None,
-    until: Annotated[float, typer.Option(min=0.0, max=1.0, help="Stop at this ratio.")] = 0.0,
+    until: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Stop at this ratio or below.")
+    ] = 0.0,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     output: Annotated[Path, typer.Option(help="Folder for what is found.")] = Path("balance-hunt"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
@@ -39,21 +43,26 @@ def main(
 
     The hunt starts at random instances and changes their numbers, downhill in the ratio of the
     algorithm to the exact optimum. The worst instance is saved, its optimum certified by another
-    solver, the algorithm's schedule judged in exact arithmetic.
+    solver, the algorithm's schedule judged in exact arithmetic. With --until RATIO the hunt stops
+    as soon as it has that ratio; else it goes on to the end of its time or number of instances.
 
-    Exit code 0: never below 1/2; 1: below, or an infeasible schedule; 2: bad usage.
+    Exit code 0: never below 1/2 (so --until 0.5 ends with 0 when it finds 1/2); 1: below 1/2, or an
+    infeasible schedule; 2: bad usage.
     """
     algorithms.find(algorithm)
     quarry = Quarry(algorithm, objective, users)
     limit = 120.0 if seconds is None and evaluations is None else seconds
     console = Console(highlight=False, quiet=as_json)
     tracks = Tracks()
+    prepare((*READY, ready_enumeration))  # before the clock runs
     try:
         for tracks in hunt(quarry, seed, limit, evaluations, until):
             console.print(_progress(tracks), markup=False, soft_wrap=True)
             _saved(quarry, tracks, output)  # an interrupted hunt keeps its find
     except ValueError as error:
         raise InputError(str(error)) from None
+    except KeyboardInterrupt:
+        return _interrupted(quarry, tracks, output)
     assert tracks.worst is not None, "a hunt yields after its first trial"
     quarry.certified(tracks.worst)
     data = _saved(quarry, tracks, output) | {"seed": seed}
@@ -62,6 +71,15 @@ def main(
     for line in _closing(data):
         console.print(line, markup=False, soft_wrap=True)
     return Exit.HELD if data["held"] else Exit.VIOLATION
+
+
+def _interrupted(quarry: Quarry, tracks: Tracks, folder: Path) -> Exit:
+    """Save what an interrupted hunt has found, and say where it lies."""
+    found = ""
+    if tracks.worst is not None:
+        found = f"; the worst so far lies in {_saved(quarry, tracks, folder)['worst']['file']}"
+    print(f"interrupted{found}", file=sys.stderr)
+    return Exit.INTERRUPTED
 
 
 def _progress(tracks: Tracks) -> str:

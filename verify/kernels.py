@@ -6,7 +6,13 @@ time limit of that instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+import threading
+from collections.abc import Callable, Iterable
+
+#: Seconds after which people are told that preparing takes a while, and how.
+NOTICE_SECONDS = 4.0
+NOTICE = "compiling the kernels; only the first run does that (about half a minute)"
 
 
 def ready_algorithms() -> None:
@@ -24,6 +30,27 @@ def ready_solver() -> None:
 
     instance = instances.generate("paper-4a", users=2, seed=0)
     formulations.solve(instance, solver="threshold", start=False)
+
+
+def ready_enumeration() -> None:
+    """Find all optima of two users, so that the kernels of `grid_optima` are in the cache."""
+    from instances import build_tables, generate
+
+    from .grid_optima import optima
+
+    optima(build_tables(generate("paper-4a", users=2, seed=0)))
+
+
+def prepare(functions: Iterable[Callable[[], object]]) -> None:
+    """Run some of these functions here; say on stderr why nothing happens if it takes long."""
+    notice = threading.Timer(NOTICE_SECONDS, print, [NOTICE], {"file": sys.stderr, "flush": True})
+    notice.daemon = True
+    notice.start()
+    try:
+        for function in functions:
+            function()
+    finally:
+        notice.cancel()
 
 
 #: One for each large kernel, so that two cores compile side by side.

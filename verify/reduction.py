@@ -50,9 +50,9 @@ def main(
 
     For every drawn instance: (a) the MMKPs' optima are those of the best schedules under the same
     thresholds (all thresholds up to 4 users, a sample above), found without MMKPs; (b) the largest
-    is the certified optimum of P3 (P1), which up to 6 users enumeration in rationals confirms; (c) the judge accepts what MMKPs select. And for 2 to 12
-    drawn integers: all users of the reduction's instance can be served if and only if half of the
-    integers have half of their sum.
+    is the certified optimum of P3 (P1), which up to 6 users enumeration in rationals confirms; (c)
+    the judge accepts what MMKPs select. And for 2 to 12 drawn integers: all users of the
+    reduction's instance can be served if and only if half of the integers have half of their sum.
 
     Exit code 0: all held; 1: a violation; 2: bad input; 3: something (or everything) undecided.
     """
@@ -68,6 +68,9 @@ def main(
     except WorkersLost as error:
         print(f"error: {error}", file=sys.stderr)
         return Exit.UNDECIDED
+    except KeyboardInterrupt:
+        print("interrupted" + ("; --resume goes on" if output else ""), file=sys.stderr)
+        return Exit.INTERRUPTED
     save_violations(findings, reduction, FAILURES if output is None else output / "failures")
     _report(findings, reduction, output, as_json)
     return findings.verdict

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from .kernels import NOTICE, NOTICE_SECONDS
 from .results import ResultsFile, Row
 from .workers import Workers, borrow
 
@@ -25,8 +26,6 @@ PARCEL_SECONDS = 0.2
 PARCEL_TASKS = 64
 #: Seconds after a task's time limit when its process is ended from outside Python.
 GRACE = 5.0
-#: Seconds after which people are told that preparing takes a while.
-NOTICE_SECONDS = 4.0
 #: Seconds that fresh workers may take to answer.
 START_SECONDS = 120.0
 
@@ -125,8 +124,7 @@ class _Dispatcher:
             started = [self.executor.submit(function) for function in functions]
             late = wait(started, NOTICE_SECONDS).not_done
             if late:
-                notice = "compiling the kernels; only the first run does that (about half a minute)"
-                print(notice, file=sys.stderr, flush=True)
+                print(NOTICE, file=sys.stderr, flush=True)
             wait(late)
         except BaseException:
             self._close()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,22 @@ def test_a_wrong_optimum_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(hunting, "optimum", lambda instance, problem: 99)
     with pytest.raises(WrongAnswer, match="the certified optimum is 99"):
         Quarry("balance").certified(tracks.worst)
+
+
+def test_an_interrupted_hunt_says_where_the_find_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*arguments: Any) -> Iterator[Tracks]:
+        yield from itertools.islice(hunt(*arguments), 1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hunt_command, "hunt", interrupted)
+    assert hunt_command.main(users=2, output=tmp_path, as_json=True) is Exit.INTERRUPTED
+    out, err = capsys.readouterr()
+    found = tmp_path / "worst-balance.json"
+    assert err == f"interrupted; the worst so far lies in {found}\n"
+    assert not out
+    assert len(load(found).users) == 2
 
 
 def test_an_unknown_algorithm_is_refused(tmp_path: Path) -> None:

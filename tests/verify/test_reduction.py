@@ -20,6 +20,7 @@ from formulations.mmkp_thresholds import AdThresholds, SdThresholds
 from instances import Instance, Problem, Result, Schedule, Status, generate, partition
 from instances.mmkp import MMKP
 from instances.pricing import Row
+from verify import reduction
 from verify.judge import check
 from verify.reduction_batches import batches_within
 from verify.reduction_checks import CHECKS, Reduction, draw_hardness, draw_mapping
@@ -372,6 +373,17 @@ def test_the_command(tmp_path: Path) -> None:
     again = command("--instances", "4", "--resume", "--jobs", "1", "--output", str(output))
     assert again.returncode == 0, again.stderr
     assert again.stdout.splitlines()[-1] == "PASS: both reductions held on all 4 instances"
+
+
+def test_an_interrupt_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reduction, "_check_all", interrupted)
+    assert reduction.main(output=tmp_path) == 130
+    assert capsys.readouterr().err == "interrupted; --resume goes on\n"
 
 
 @pytest.mark.parametrize(
