@@ -168,7 +168,7 @@ def lines(findings: Findings) -> Iterator[str]:
             yield f"{title}: {len(failures) - 10} more"
     yield (
         f"{findings.checked} instances, {findings.thresholds:,} pairs of thresholds, "
-        f"{findings.yes} partitions with and {findings.no} without a half "
+        f"sets of integers with a half: {findings.yes}, without: {findings.no}; "
         f"in {findings.seconds:.1f} s"
     )
     yield _closing(findings)
