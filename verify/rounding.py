@@ -17,6 +17,9 @@ least the optimum, and each split user contributes ``x_k + y_k <= 1`` of its wor
 ``rounded >= relaxed - m >= optimum - m``. Users served are whole, and the paper has no such bound:
 for large optima it beats ½ by far.
 
+A mapping rounded down to whole ticks and bytes may admit what exact arithmetic refuses by less than
+that rounding: where only the mapping rounded up refuses it too, the case stays open.
+
 The check takes the basis that HiGHS's simplex ends with and solves its equations in rationals; the
 judge decides on the rounded schedule, a certified optimum on the loss.
 """
@@ -79,12 +82,16 @@ def _rounded(
     limits = tight_thresholds(instance, schedule)
     relaxation = mmkp(instance, schedule.z, schedule.lam, limits, rounded_up=False)
     point = vertex(relaxation)
-    rounded = mmkp_schedule(instance, schedule.z, schedule.lam, relaxation, round_down(point))
+    selection = round_down(point)
+    rounded = mmkp_schedule(instance, schedule.z, schedule.lam, relaxation, selection)
     report, worth = check(instance, rounded, problem), sum(map(sum, point))
     rows, split = len(relaxation.capacities), split_users(point)
     best = math.floor(worth) if optimum is None else optimum
     fault = ""
     if not report.feasible:
+        upper = mmkp(instance, schedule.z, schedule.lam, limits, rounded_up=True)
+        if relaxation.feasible(selection) and not upper.feasible(selection):
+            raise NotProven("the rounded schedule lies within the rounding to ticks and bytes")
         fault = f"rounded down, breaks {', '.join(report.violations)}"
     elif worth < best:
         fault = f"the relaxation is worth {float(worth):g}, the optimum is {best}"

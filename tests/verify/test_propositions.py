@@ -20,6 +20,7 @@ from instances.mmkp import MMKP
 from verify import campaign, propositions, rounding, splits, subproblems
 from verify.campaign import CLAIMS, Campaign, draw
 from verify.claims import Case, Claim
+from verify.optima import NotProven
 from verify.workers import processes
 
 Spoil = Callable[[CostTables], CostTables]
@@ -149,6 +150,19 @@ def test_a_relaxation_without_memory_is_caught(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(rounding, "mmkp", ample)
     assert any("breaks" in fault for fault in _faults("rounding", range(8)))
+
+
+def test_what_only_the_rounding_to_ticks_admits_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mapping rounded down admits everybody, rounded up nobody: neither shows a fault."""
+    mapping = rounding.mmkp
+
+    def loose(*arguments: Any, rounded_up: bool) -> MMKP:
+        problem = mapping(*arguments, rounded_up=rounded_up)
+        return MMKP(problem.classes, tuple(0 if rounded_up else 2**60 for _ in problem.capacities))
+
+    monkeypatch.setattr(rounding, "mmkp", loose)
+    with pytest.raises(NotProven, match="within the rounding"):
+        _faults("rounding", range(8))
 
 
 def test_largest_set_is_that_of_full_enumeration() -> None:
