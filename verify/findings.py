@@ -26,6 +26,8 @@ from .optima import optimum
 
 #: What stands for the instance's file in a command until it has one.
 FILE = "{file}"
+#: The same for the printed algorithm's schedule on it.
+PRINTED = "{printed}"
 _HEURISTIC = f"python -m heuristics.solve {FILE}"
 _EXACT = f"python -m formulations.solve {FILE}"
 
@@ -48,7 +50,8 @@ class Finding:
         Whether they do show it.
     instance : Instance
     command : str
-        Repeats the numbers; ``{file}`` stands for the instance's file.
+        Repeats the numbers; ``{file}`` stands for the instance's file, ``{printed}``
+        for one that holds the printed algorithm's schedule.
     """
 
     erratum: str
@@ -67,7 +70,9 @@ class Finding:
 
     def command_in(self, folder: Path) -> str:
         """Return the command, for the instance in a folder."""
-        return self.command.replace(FILE, str(self.file(folder)))
+        file = self.file(folder)
+        printed = file.with_name(f"{file.stem}-printed.json")
+        return self.command.replace(FILE, str(file)).replace(PRINTED, str(printed))
 
     def to_dict(self, folder: Path) -> dict[str, Any]:
         """Return the finding as JSON data."""
@@ -132,8 +137,7 @@ def missing_token_breaks_memory() -> Finding:
         str(best),
         holds and check(instance, corrected).feasible,
         instance,
-        f"{_HEURISTIC} --memory padded --output {FILE}.printed; "
-        f"python -m verify.check {FILE} {FILE}.printed",
+        f"{_HEURISTIC} --memory padded --output {PRINTED}; python -m verify.check {FILE} {PRINTED}",
     )
 
 
