@@ -13,15 +13,10 @@ from typing import Any
 import highspy
 import numpy as np
 
-from instances import CostTables
-
 from . import interruptible
-from .backend import Request
-from .covers import Cover
-from .grid import GridBackend, Limits, PointAnswer, PointModel, integer_bound
-from .points import Point
-from .rows import BOXED, STRONGEST, Rows, build_rows, check_formulation
-from .rows.scaled import ScaledRows, scale
+from .grid import GridBackend, Limits, PointAnswer, integer_bound
+from .row_solver import RowModel, RowSolver
+from .rows.scaled import ScaledRows
 
 _STATUS = highspy.HighsModelStatus
 #: Statuses after which solution and bound mean something, and why the run ended.
@@ -35,49 +30,12 @@ _ENDINGS: dict[Any, str | None] = {
 _IMPOSSIBLE = (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
 
 
-class HighsSolver:
-    """Solver of single points on highspy, one thread."""
+class HighsModel(RowModel):
+    """One point's rows on highspy."""
 
-    options = frozenset({"formulation"})
-    counts_nodes = True
-
-    def version(self) -> str:
-        """Return the version of highspy."""
-        return f"highspy {version('highspy')}"
-
-    def check(self, request: Request) -> None:
-        """Refuse a formulation that does not exist."""
-        check_formulation(request.options)
-
-    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> PointModel:
-        """Return the model of one point; relaxed where the tables are a relaxation."""
-        relaxed, name = not tables.rounded_up, options.get("formulation", STRONGEST)
-        if name == BOXED:
-            from .boxed import BoxedModel
-
-            return BoxedModel(tables, point, lambda rows: HighsModel(rows, relaxed))
-        return HighsModel(build_rows(tables, point, name), relaxed)
-
-
-class HighsModel:
-    """One point's rows; each solve passes them to a fresh solver."""
-
-    def __init__(self, rows: Rows, relaxed: bool) -> None:
-        self._rows = rows
-        self._relaxed = relaxed
-
-    def add(self, cover: Cover) -> None:
-        """Add a cover cut."""
-        self._rows.forbid(cover.ad, cover.sd, cover.limit)
-
-    def solve(self, at_least: int, limits: Limits) -> PointAnswer:
-        """Maximise the users served, at least `at_least` of them."""
-        rows = self._rows
-        most = rows.most_served
-        if most < at_least:
-            return PointAnswer(None, at_least - 1)
-        solver = new_solver(limits)
-        solver.passModel(highs_model(scale(rows.with_cutoff(at_least), self._relaxed)))
+    def _ask(self, rows: ScaledRows, at_least: int, limits: Limits) -> PointAnswer:
+        solver, most = new_solver(limits), self._rows.most_served
+        solver.passModel(highs_model(rows))
         _run(solver)
         status = solver.getModelStatus()
         if status in _IMPOSSIBLE:
@@ -89,9 +47,18 @@ class HighsModel:
         bound = integer_bound(info.mip_dual_bound, most)
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             return PointAnswer(None, bound, _ENDINGS[status], nodes)
-        modes = rows.modes(np.array(solver.getSolution().col_value))
-        found = modes if np.count_nonzero(modes) >= at_least else None
-        return PointAnswer(found, bound, _ENDINGS[status], nodes)
+        values = solver.getSolution().col_value
+        return self._found(values, bound, at_least, _ENDINGS[status], nodes)
+
+
+class HighsSolver(RowSolver):
+    """Solver of single points on highspy."""
+
+    model = HighsModel
+
+    def version(self) -> str:
+        """Return the version of highspy."""
+        return f"highspy {version('highspy')}"
 
 
 @cache

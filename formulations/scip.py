@@ -6,19 +6,13 @@ from datetime import timedelta
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
 from ortools.math_opt.python import mathopt
 from ortools.util.python.solve_interrupter import SolveInterrupter
 
-from instances import CostTables
-
 from . import interruptible
-from .backend import Request
-from .covers import Cover
-from .grid import GridBackend, Limits, PointAnswer, PointModel, integer_bound
-from .points import Point
-from .rows import BOXED, STRONGEST, Rows, build_rows, check_formulation
-from .rows.scaled import ScaledRows, scale
+from .grid import GridBackend, Limits, PointAnswer, integer_bound
+from .row_solver import RowModel, RowSolver
+from .rows.scaled import ScaledRows
 
 _REASON = mathopt.TerminationReason
 #: Terminations after which solution and bound mean something.
@@ -32,48 +26,11 @@ _LIMITS = {
 }
 
 
-class ScipSolver:
-    """Solver of single points on OR-Tools' SCIP, one thread."""
+class ScipModel(RowModel):
+    """One point's rows on MathOpt."""
 
-    options = frozenset({"formulation"})
-    counts_nodes = True
-
-    def version(self) -> str:
-        """Return the version of OR-Tools, which contains SCIP."""
-        return f"ortools {version('ortools')} (SCIP)"
-
-    def check(self, request: Request) -> None:
-        """Refuse a formulation that does not exist."""
-        check_formulation(request.options)
-
-    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> PointModel:
-        """Return the model of one point; relaxed where the tables are a relaxation."""
-        relaxed, name = not tables.rounded_up, options.get("formulation", STRONGEST)
-        if name == BOXED:
-            from .boxed import BoxedModel
-
-            return BoxedModel(tables, point, lambda rows: ScipModel(rows, relaxed))
-        return ScipModel(build_rows(tables, point, name), relaxed)
-
-
-class ScipModel:
-    """One point's rows; each solve makes a fresh MathOpt model of them."""
-
-    def __init__(self, rows: Rows, relaxed: bool) -> None:
-        self._rows = rows
-        self._relaxed = relaxed
-
-    def add(self, cover: Cover) -> None:
-        """Add a cover cut."""
-        self._rows.forbid(cover.ad, cover.sd, cover.limit)
-
-    def solve(self, at_least: int, limits: Limits) -> PointAnswer:
-        """Maximise the users served, at least `at_least` of them."""
-        rows = self._rows
-        most = rows.most_served
-        if most < at_least:
-            return PointAnswer(None, at_least - 1)
-        model, columns = _model(scale(rows.with_cutoff(at_least), self._relaxed))
+    def _ask(self, rows: ScaledRows, at_least: int, limits: Limits) -> PointAnswer:
+        (model, columns), most = _model(rows), self._rows.most_served
         stop = SolveInterrupter()
         result = interruptible.run(
             lambda: mathopt.solve(
@@ -94,9 +51,17 @@ class ScipModel:
         bound = integer_bound(result.dual_bound(), most)
         if not result.solutions:
             return PointAnswer(None, bound, stopped_by, nodes)
-        modes = rows.modes(np.array(result.variable_values(columns)))
-        found = modes if np.count_nonzero(modes) >= at_least else None
-        return PointAnswer(found, bound, stopped_by, nodes)
+        return self._found(result.variable_values(columns), bound, at_least, stopped_by, nodes)
+
+
+class ScipSolver(RowSolver):
+    """Solver of single points on OR-Tools' SCIP."""
+
+    model = ScipModel
+
+    def version(self) -> str:
+        """Return the version of OR-Tools, which contains SCIP."""
+        return f"ortools {version('ortools')} (SCIP)"
 
 
 def _parameters(limits: Limits) -> Any:

@@ -1,0 +1,79 @@
+"""What HiGHS and SCIP share: from a point's rows to a model that can be asked several times."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from instances import CostTables
+
+from .backend import Request
+from .covers import Cover
+from .grid import Limits, PointAnswer, PointModel
+from .points import Point
+from .rows import BOXED, STRONGEST, Rows, build_rows, check_formulation
+from .rows.scaled import ScaledRows, scale
+
+
+class RowModel(ABC):
+    """One point's rows; each solve passes them to a fresh solver.
+
+    Parameters
+    ----------
+    rows : Rows
+    relaxed : bool
+        Whether the rows may be loosened by the solver's tolerance, to stay a relaxation.
+    """
+
+    def __init__(self, rows: Rows, relaxed: bool) -> None:
+        self._rows = rows
+        self._relaxed = relaxed
+
+    def add(self, cover: Cover) -> None:
+        """Add a cover cut."""
+        self._rows.forbid(cover.ad, cover.sd, cover.limit)
+
+    def solve(self, at_least: int, limits: Limits) -> PointAnswer:
+        """Maximise the users served, at least `at_least` of them."""
+        if self._rows.most_served < at_least:
+            return PointAnswer(None, at_least - 1)
+        return self._ask(scale(self._rows.with_cutoff(at_least), self._relaxed), at_least, limits)
+
+    @abstractmethod
+    def _ask(self, rows: ScaledRows, at_least: int, limits: Limits) -> PointAnswer:
+        """Have the solver maximise the rows."""
+
+    def _found(
+        self, values: Any, bound: int, at_least: int, stopped_by: str | None, nodes: int
+    ) -> PointAnswer:
+        """Return the answer that a solver's column values stand for, if they serve enough."""
+        modes = self._rows.modes(np.array(values))
+        found = modes if np.count_nonzero(modes) >= at_least else None
+        return PointAnswer(found, bound, stopped_by, nodes)
+
+
+class RowSolver(ABC):
+    """Solver of single points through a `RowModel`, one thread."""
+
+    options = frozenset({"formulation"})
+    counts_nodes = True
+    model: ClassVar[type[RowModel]]
+
+    @abstractmethod
+    def version(self) -> str:
+        """Return the solver's version."""
+
+    def check(self, request: Request) -> None:
+        """Refuse a formulation that does not exist."""
+        check_formulation(request.options)
+
+    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> PointModel:
+        """Return the model of one point; relaxed where the tables are a relaxation."""
+        relaxed, name = not tables.rounded_up, options.get("formulation", STRONGEST)
+        if name == BOXED:
+            from .boxed import BoxedModel
+
+            return BoxedModel(tables, point, lambda rows: self.model(rows, relaxed))
+        return self.model(build_rows(tables, point, name), relaxed)
