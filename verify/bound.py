@@ -67,8 +67,6 @@ def main(
         raise InputError("--resume needs the --output of the run that it goes on with")
     if as_json and as_csv:
         raise InputError("--json and --csv exclude each other")
-    if dask is not None and jobs is not None:
-        raise InputError("--jobs is for this machine; a Dask cluster has its own workers")
     paths = [*(files or ()), *(more or ())]
     if paths and (family or trace or users is not None):
         raise InputError("instance files exclude --family, --trace and --users")
@@ -77,7 +75,7 @@ def main(
     find(algorithm)
     find_solver(solver)
     guarantee = Guarantee(chosen, algorithm, solver, time_limit)
-    crew = workers.processes(jobs) if dask is None else workers.dask(dask)
+    crew = workers.chosen(jobs, dask)
     try:
         outcome = check_all(guarantee, crew, output, resume)
     except WorkersLost as error:

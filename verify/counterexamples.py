@@ -13,8 +13,6 @@ from instances import Hardware, Instance, Transformer, User
 
 #: Bytes of both models' weights.
 WEIGHTS = 24
-#: Bytes of one cached token, κ^L = κ^S.
-CACHE = 4
 #: A link over which everything takes next to no time, bit/s/Hz at 1 Hz.
 FAST = 1e9
 

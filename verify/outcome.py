@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from instances import InputError, save
+from instances import commandline, dumps
 from instances.commandline import Exit
 
 from .guarantee import Guarantee
@@ -157,11 +157,7 @@ def save_violations(outcome: Outcome, guarantee: Guarantee, folder: Path) -> Non
         path = file_of(failure.key)
         if path is None:
             path = str(folder / f"{failure.key.replace(':', '-')}.json")
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                save(guarantee.sources.load(failure.key), path)
-            except OSError as error:
-                raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+            commandline.write(Path(path), dumps(guarantee.sources.load(failure.key)))
         failure.path = path
         failure.again = _again(guarantee, path)
 

@@ -58,11 +58,9 @@ def main(
     """
     if resume and output is None:
         raise InputError("--resume needs the --output of the run that it goes on with")
-    if dask is not None and jobs is not None:
-        raise InputError("--jobs is for this machine; a Dask cluster has its own workers")
     find_solver(solver)
     reduction = Reduction(instances, seed, solver, time_limit)
-    crew = workers.processes(jobs) if dask is None else workers.dask(dask)
+    crew = workers.chosen(jobs, dask)
     try:
         findings = _check_all(reduction, crew, output, resume)
     except WorkersLost as error:

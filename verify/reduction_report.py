@@ -13,7 +13,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from instances import InputError, save
+from instances import commandline, dumps
 from instances.commandline import Exit
 
 from .reduction_checks import CHECKS, Reduction, instances_of
@@ -126,11 +126,7 @@ def save_violations(findings: Findings, reduction: Reduction, folder: Path) -> N
     for failure in findings.violations:
         for purpose, instance in instances_of(int(failure.key)).items():
             path = folder / f"{purpose}-{failure.key}.json"
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                save(instance, path)
-            except OSError as error:
-                raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+            commandline.write(path, dumps(instance))
             failure.files.append(str(path))
         words = ["python", "-m", "verify.reduction", "--instances", "1", "--seed", failure.key]
         if reduction.solver != Reduction.solver:

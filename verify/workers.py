@@ -103,6 +103,21 @@ def dask(address: str) -> Workers:
     return Workers(width, lambda: executor(pure=False), lambda used: used.shutdown(wait=False))
 
 
+def chosen(jobs: int | None, address: str | None) -> Workers:
+    """Return the workers that a command's ``--jobs`` and ``--dask`` ask for.
+
+    Raises
+    ------
+    InputError
+        If both are given, or the cluster does not answer.
+    """
+    if address is None:
+        return processes(jobs)
+    if jobs is not None:
+        raise InputError("--jobs is for this machine; a Dask cluster has its own workers")
+    return dask(address)
+
+
 def _settle_in() -> None:
     """Prepare a worker process: quiet, deaf to Ctrl-C, gone when its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

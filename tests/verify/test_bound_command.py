@@ -16,6 +16,7 @@ import pytest
 
 from instances import commandline, generate, save
 from verify import bound as verify_bound
+from verify.kernels import NOTICE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,7 +42,8 @@ def without_times(report: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_mix_of_all_families_holds(tmp_path: Path) -> None:
     run = bound("--instances", 12, "--users", 7, "--output", tmp_path / "run", cwd=tmp_path)
-    assert (run.returncode, run.stderr) == (0, "")
+    assert run.returncode == 0
+    assert run.stderr in ("", f"{NOTICE}\n"), "only a first run may say something: it compiles"
     *_, counts, verdict = run.stdout.splitlines()
     assert counts.startswith("12 checked, 0 skipped, 0 undecided, 0 violated in ")
     assert verdict.startswith("PASS: ")
