@@ -11,11 +11,11 @@ from rich.console import Console
 
 from instances import InputError, commandline
 from instances.commandline import Exit
+from instances.pictures import MISSING
 
 from . import bench_files as files
 from .bench_cases import select, spread
 from .bench_lines import cross, find
-from .bench_plots import MISSING
 from .bench_protocol import Protocol
 from .bench_records import Record, read_csv, to_csv
 from .bench_report import show

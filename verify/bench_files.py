@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from instances import InputError, commandline
+from instances.pictures import has_matplotlib
 
-from .bench_plots import has_matplotlib, save_pictures
+from .bench_plots import save_pictures
 from .bench_records import Outcome, Record, csv_text, to_csv
 from .bench_session import Findings
 from .bench_stats import Profile

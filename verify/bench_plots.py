@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances import InputError
+from instances.pictures import COLOURS, new_figure, own_axes, save_picture, tidy
 
 from .bench_stats import Profile, Time, seconds_text
 from .bench_summary import Scaling
@@ -18,20 +18,8 @@ from .bench_summary import Scaling
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: What to install where matplotlib is missing.
-MISSING = "pictures need matplotlib: pip install 'balance-toolkit[plot]'"
-#: Colours that people with any colour vision tell apart (Okabe and Ito), and markers.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+#: Markers, in step with the colours.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-
-
-def has_matplotlib() -> bool:
-    """Return whether pictures can be drawn."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ModuleNotFoundError:
-        return False
-    return True
 
 
 def plot_profile(profile: Profile, ax: Axes | None = None, unproven: Collection[str] = ()) -> Axes:
@@ -45,7 +33,7 @@ def plot_profile(profile: Profile, ax: Axes | None = None, unproven: Collection[
     unproven : collection of str
         Lines that prove no bound; drawn dashed.
     """
-    ax = _axes(ax)
+    ax = own_axes(ax)
     right = _largest_ratio(profile) * 1.5
     for i, (line, steps) in enumerate(profile.steps.items()):
         x = [1.0, *(tau for tau, _ in steps), right]
@@ -77,7 +65,7 @@ def plot_scaling(
     unproven : collection of str
         Lines that prove no bound; their fits are drawn dashed.
     """
-    ax = _axes(ax)
+    ax = own_axes(ax)
     for i, line in enumerate(lines):
         colour = _pick(COLOURS, i)
         _dots(ax, line.runs, colour, ".", size=14, alpha=0.45)
@@ -152,21 +140,8 @@ def _pick(choices: Sequence[str], i: int) -> str:
     return choices[i % len(choices)]
 
 
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    if not has_matplotlib():
-        raise InputError(MISSING)
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(8, 5), layout="constrained")[1]
-
-
 def _finish(ax: Axes, title: str, unproven: Collection[str]) -> None:
-    ax.set_title(title + (" (dashed: no proof)" if unproven else ""))
-    ax.grid(True, which="major", color="0.9", lw=0.8)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    tidy(ax, title + (" (dashed: no proof)" if unproven else ""))
 
 
 def _legend(ax: Axes, **look: Any) -> None:
@@ -178,12 +153,10 @@ def save_pictures(
     profile: Profile, lines: Sequence[Scaling], folder: Path, unproven: Collection[str] = ()
 ) -> None:
     """Write ``profile.png`` and ``scaling.png`` into a folder, without touching any screen."""
-    from matplotlib.figure import Figure
-
     for name in ("profile", "scaling"):
-        figure = Figure(figsize=(9.5, 5), layout="constrained")
+        figure = new_figure(9.5, 5)
         if name == "profile":
             plot_profile(profile, figure.subplots(), unproven)
         else:
             plot_scaling(lines, figure.subplots(), unproven)
-        figure.savefig(folder / f"{name}.png", dpi=150)
+        save_picture(figure, folder / f"{name}.png")

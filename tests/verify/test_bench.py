@@ -416,7 +416,7 @@ def test_files_without_matplotlib_and_without_runs(
     assert not bench_files.save(tmp_path, Findings(session, [], interrupted=True))
     names = {"runs.csv", "summary.csv", "profile.csv", "scaling.csv", "bench.json"}
     assert {path.name for path in tmp_path.iterdir()} == names
-    monkeypatch.setattr("verify.bench_plots.has_matplotlib", lambda: False)
+    monkeypatch.setattr("instances.pictures.has_matplotlib", lambda: False)
     with pytest.raises(InputError, match=r"pip install 'balance-toolkit\[plot\]'"):
         plot_profile(profile([]))
 
