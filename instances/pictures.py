@@ -60,7 +60,8 @@ def own_axes(ax: Axes | None, **look: Any) -> Axes:
         raise InputError(MISSING)
     import matplotlib.pyplot as plt
 
-    return plt.subplots(**{"figsize": (8, 5), "layout": "constrained", **look})[1]
+    new: Axes = plt.subplots(**{"figsize": (8, 5), "layout": "constrained", **look})[1]
+    return new
 
 
 def new_figure(width: float, height: float) -> Figure:
