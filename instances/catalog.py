@@ -138,6 +138,37 @@ def model(name: str, true_kv_heads: bool = False) -> Transformer:
     return shape if true_kv_heads else shape.model_copy(update={"kv_heads": None})
 
 
+def find_model(given: str | Path, true_kv_heads: bool = False) -> Transformer:
+    """Return the model that a name of the catalogue or a ``config.json`` describes.
+
+    Raises
+    ------
+    InputError
+        As `model` and `read_config` do.
+    """
+    if _is_file(given):
+        return read_config(given, true_kv_heads)
+    return model(str(given), true_kv_heads)
+
+
+def _is_file(given: str | Path) -> bool:
+    return str(given).endswith(".json") or Path(given).is_file()
+
+
+#: Families whose feed-forward network has two matrices; the others gate it with a third.
+_UNGATED = ("gpt", "opt", "pythia", "bloom", "falcon")
+
+
+def ffn_matrices(given: str | Path) -> int:
+    """Return how many matrices a model's feed-forward network really has: 2, or 3 if it is gated.
+
+    The paper's formulas count 2 whatever the model. A ``config.json`` is judged by its
+    ``model_type``, a name of the catalogue by its first letters.
+    """
+    kind = read_json(Path(given)).get("model_type", "") if _is_file(given) else given
+    return 2 if str(kind).casefold().startswith(_UNGATED) else 3
+
+
 def gpu(name: str) -> Gpu:
     """Return a GPU of the catalogue; upper and lower case are the same.
 
@@ -150,12 +181,13 @@ def gpu(name: str) -> Gpu:
 
 
 def hardware(name: str, bytes_per_value: int = 2, timing_of: str | None = None) -> Hardware:
-    """Return a server with one GPU of the catalogue.
+    """Return a server with one GPU of the catalogue, or the one in a file.
 
     Parameters
     ----------
     name : str
-        One of `GPUS`.
+        One of `GPUS`, or a ``.json`` file with an instance's ``hardware`` section, as
+        ``python -m instances.calibrate`` writes it; the other parameters are then not used.
     bytes_per_value : int
         2 for FP16, which the timings were measured in.
     timing_of : str, optional
@@ -164,8 +196,10 @@ def hardware(name: str, bytes_per_value: int = 2, timing_of: str | None = None) 
     Raises
     ------
     InputError
-        If a name is unknown or no α and β were measured on the GPU.
+        If a name is unknown, no α and β were measured on the GPU, or the file is no such section.
     """
+    if name.endswith(".json"):
+        return _read_hardware(Path(name))
     timing = gpu(timing_of or name).timing
     if timing is None:
         measured = ", ".join(known for known, card in _GPUS.items() if card.timing)
@@ -179,6 +213,14 @@ def hardware(name: str, bytes_per_value: int = 2, timing_of: str | None = None) 
         alpha_slm=timing.alpha_slm,
         beta_slm=timing.beta_slm,
     )
+
+
+def _read_hardware(path: Path) -> Hardware:
+    section = read_json(path)
+    try:
+        return Hardware.model_validate(section)
+    except ValidationError as error:
+        raise InputError(f"{path}: {describe(error, section)}") from None
 
 
 # Our field: the names it has in Llama, Mistral, Qwen, GPT-NeoX and OPT; then in GPT-2.

@@ -38,7 +38,9 @@ def main(
         str | None, typer.Option(help="Large model: a name (--list) or a config.json.")
     ] = None,
     slm: Annotated[str | None, typer.Option(help="Small model, likewise.")] = None,
-    gpu: Annotated[str | None, typer.Option(help="GPU by name (--list).")] = None,
+    gpu: Annotated[
+        str | None, typer.Option(help="GPU by name (--list), or a hardware section's .json.")
+    ] = None,
     true_kv_heads: Annotated[
         bool, typer.Option("--true-kv-heads", help="Keep grouped key/value heads.")
     ] = False,

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 from pydantic import ValidationError
 
 from . import paper, stress, traps
-from .catalog import hardware, model, read_config
+from .catalog import find_model, hardware
 from .families import LLM, SLM, Family, Setting, find, names
 from .files import InputError, describe
 from .model import Hardware, Instance, Transformer
@@ -33,7 +33,8 @@ class Overrides(TypedDict, total=False):
     llm, slm : str, Path or Transformer
         A name of the catalogue, a ``config.json`` or a shape.
     gpu : str
-        A name of the catalogue; `hardware` in its stead is any server.
+        A name of the catalogue or a ``.json`` file with a hardware section; `hardware` in its stead
+        is any server.
     true_kv_heads : bool
         Models by name or file keep their grouped key/value heads (default: the paper's formula).
     draft_length, bits_per_token, z_grid, lambda_grid, radio
@@ -124,7 +125,4 @@ def _setting(name: str, kind: Family, overrides: Overrides) -> Setting:
 def _transformer(given: object, true_kv_heads: bool) -> Transformer:
     if isinstance(given, Transformer):
         return given
-    text = str(given)
-    if text.endswith(".json") or Path(text).is_file():
-        return read_config(text, true_kv_heads)
-    return model(text, true_kv_heads)
+    return find_model(str(given), true_kv_heads)

@@ -15,7 +15,7 @@ from .model import Transformer
 Length = TypeVar("Length", int, Fraction)
 
 
-def _linear_flops(model: Transformer) -> int:
+def linear_flops(model: Transformer) -> int:
     """Projections and feed-forward work of one token in one layer: 8 D^m D + 4 D^m D^f."""
     projections = 4 * model.hidden_size * (model.attention_size + model.kv_size)
     return projections + 4 * model.hidden_size * model.intermediate_size
@@ -31,7 +31,7 @@ def prefill_flops(model: Transformer, tokens: int) -> int:
         Prompt length L after padding.
     """
     attention = 4 * tokens * tokens * model.attention_size
-    return model.layers * (tokens * _linear_flops(model) + attention)
+    return model.layers * (tokens * linear_flops(model) + attention)
 
 
 def decode_flops(model: Transformer, prefix: Length, step: int, unit: int = 1) -> Length:
@@ -48,7 +48,7 @@ def decode_flops(model: Transformer, prefix: Length, step: int, unit: int = 1) -
         Denominator of a fractional prefix; the answer is in 1/unit FLOP.
     """
     attention = 4 * (prefix + unit * step) * model.attention_size
-    return model.layers * (unit * _linear_flops(model) + attention)
+    return model.layers * (unit * linear_flops(model) + attention)
 
 
 def verify_flops(model: Transformer, prefix: Length, tokens: int, unit: int = 1) -> Length:
@@ -67,7 +67,7 @@ def verify_flops(model: Transformer, prefix: Length, tokens: int, unit: int = 1)
     attention = 0 * prefix
     for step in range(1, tokens + 1):
         attention += 4 * (prefix + unit * step) * model.attention_size
-    return model.layers * (tokens * unit * _linear_flops(model) + attention)
+    return model.layers * (tokens * unit * linear_flops(model) + attention)
 
 
 def weight_bytes(model: Transformer, bytes_per_value: int) -> int:
