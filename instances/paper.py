@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .families import Setting, draw_user, family
-from .model import Instance
+from .model import Instance, User
 from .randomness import Stream, rounded
-from .traces import cached_trace
+from .traces import Request, cached_trace
 
 
 def paper_users(
@@ -46,26 +46,29 @@ def figure_5a(setting: Setting, users: int, stream: Stream) -> Instance:
 
 @family("trace", sizes=(8, 24))
 def from_trace(setting: Setting, users: int, stream: Stream) -> Instance:
-    """Lengths of a trace's requests, drawn with replacement.
-
-    A deadline grants 0.5 to 2 s to begin with, 12 to 40 ms per output token (human reading speed
-    is slower) and 0.1 to 0.5 ms per input token.
-    """
+    """Lengths of a trace's requests, drawn with replacement; deadlines as in `trace_user`."""
     trace = cached_trace(setting.trace)
-    drawn = []
-    for position in range(users):
-        request = stream.choice(trace.requests)
-        deadline = stream.uniform(0.5, 2) + stream.uniform(0.012, 0.04) * request.output_tokens
-        deadline += stream.uniform(0.0001, 0.0005) * request.input_tokens
-        drawn.append(
-            draw_user(
-                setting,
-                stream,
-                position,
-                input_tokens=request.input_tokens,
-                output_tokens=request.output_tokens,
-                deadline_s=rounded(deadline),
-            )
-        )
+    drawn = [
+        trace_user(setting, stream, position, stream.choice(trace.requests))
+        for position in range(users)
+    ]
     origin = {"trace": trace.name, "rows": trace.rows, "dropped": trace.dropped}
     return setting.instance(drawn).model_copy(update={"provenance": origin})
+
+
+def trace_user(setting: Setting, stream: Stream, position: int, request: Request) -> User:
+    """Return a user of the paper's cell with a request's lengths, and its deadline if it has one.
+
+    Else its deadline grants 0.5 to 2 s to begin with, 12 to 40 ms per output token (human reading
+    speed is slower) and 0.1 to 0.5 ms per input token. Either way as many numbers are drawn.
+    """
+    deadline = stream.uniform(0.5, 2) + stream.uniform(0.012, 0.04) * request.output_tokens
+    deadline += stream.uniform(0.0001, 0.0005) * request.input_tokens
+    return draw_user(
+        setting,
+        stream,
+        position,
+        input_tokens=request.input_tokens,
+        output_tokens=request.output_tokens,
+        deadline_s=rounded(deadline) if request.deadline_s is None else request.deadline_s,
+    )

@@ -7,7 +7,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -44,11 +44,15 @@ FORMS = (
 
 @dataclass(frozen=True)
 class Request:
-    """One kept row: lengths in tokens, arrival in seconds since the first kept time."""
+    """One kept row: lengths in tokens, arrival in seconds since the first kept time.
+
+    `deadline_s` is there where the file has a column of that name, in seconds from the arrival.
+    """
 
     input_tokens: int
     output_tokens: int
     arrival_s: float | None
+    deadline_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,8 @@ def read_trace(path: str | Path, max_tokens: int | None = None) -> Trace:
     -------
     Trace
         Rows that are dropped are counted as ``unreadable`` (a length that is no whole number, or
-        missing), ``zero input``, ``zero output`` or ``too long``. A time that cannot be read costs
-        the request its `arrival_s`, nothing else.
+        missing; a deadline that is no positive number), ``zero input``, ``zero output`` or
+        ``too long``. A time that cannot be read costs the request its `arrival_s`, nothing else.
 
     Raises
     ------
@@ -196,7 +200,8 @@ def _request(row: Row, form: Form, max_tokens: int | None) -> Request:
         raise _Dropped("zero input")
     if max(tokens) > LARGEST_COUNT or (max_tokens is not None and sum(tokens) > max_tokens):
         raise _Dropped("too long")
-    return Request(*tokens, _seconds(row.get(_plain(form.time)), form.time_unit_s))
+    arrival = _seconds(row.get(_plain(form.time)), form.time_unit_s)
+    return Request(*tokens, arrival, _deadline(row.get(_plain("deadline_s"))))
 
 
 def _count(value: Any) -> int:
@@ -208,6 +213,19 @@ def _count(value: Any) -> int:
     if not math.isfinite(number) or number < 0 or number != int(number):
         raise _Dropped("unreadable")
     return int(number)
+
+
+def _deadline(value: Any) -> float | None:
+    """Return a deadline in seconds; None where the file gives none."""
+    if value is None or value == "":
+        return None
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise _Dropped("unreadable") from None
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise _Dropped("unreadable")
+    return seconds
 
 
 def _seconds(value: Any, unit_s: float) -> float | None:
@@ -227,8 +245,6 @@ def _since_first(requests: list[Request]) -> tuple[Request, ...]:
     times = [r.arrival_s for r in requests if r.arrival_s is not None]
     origin = times[0] if times else 0.0
     return tuple(
-        r
-        if r.arrival_s is None
-        else Request(r.input_tokens, r.output_tokens, round(r.arrival_s - origin, 6))
+        r if r.arrival_s is None else replace(r, arrival_s=round(r.arrival_s - origin, 6))
         for r in requests
     )
