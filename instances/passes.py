@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -17,6 +18,14 @@ from .workload import linear_flops, prefill_flops, verify_flops
 
 #: Columns of a file of passes; the first and either `tokens` or `flops` must be there.
 COLUMNS = ("seconds", "tokens", "flops", "sequences", "context")
+
+
+class Size(NamedTuple):
+    """How large a pass is: sequences, new tokens of each, and tokens of each in the cache."""
+
+    sequences: int
+    new: int
+    context: int
 
 
 @dataclass(frozen=True)

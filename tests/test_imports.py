@@ -17,7 +17,8 @@ ALLOWED = {
     "formulations": {"instances", "heuristics"},
     "verify": {"instances", "heuristics", "formulations"},
 }
-HEAVY = ("numba", "highspy", "ortools", "pyomo", "networkx", "matplotlib", "pandas", "distributed")
+HEAVY = ("numba", "highspy", "ortools", "pyomo", "networkx", "matplotlib", "pandas", "torch")
+HEAVY += ("distributed",)
 
 
 def imported_packages(path: Path) -> set[str]:
