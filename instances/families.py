@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,10 @@ from .wireless import Radio
 
 #: The paper's models, as the catalogue names them.
 LLM, SLM = "Llama-2-7B", "TinyLlama-1.1B"
+#: Lowest and highest value that is drawn.
+Range = tuple[float, float]
+#: The paper's acceptance rates A.
+ACCEPTANCE: Range = (0.6, 0.8)
 #: 0, 0.1, ..., 1: the paper does not state its grids.
 TENTHS = tuple(tenth / 10 for tenth in range(11))
 
@@ -40,6 +44,8 @@ class Setting:
         The cell that links are drawn from.
     trace : Path
         Lengths for the family ``trace``.
+    ranges : mapping of str to (float, float)
+        What the users' fields are drawn from, in families that have such ranges (`Family`).
     """
 
     llm: Transformer = field(default_factory=lambda: model(LLM))
@@ -51,6 +57,7 @@ class Setting:
     lambda_grid: tuple[float, ...] = TENTHS
     radio: Radio = field(default_factory=Radio)
     trace: Path = SYNTHETIC
+    ranges: Mapping[str, Range] = field(default_factory=dict)
 
     def instance(self, users: list[User], **changes: Any) -> Instance:
         """Return an instance of this setting; `changes` replace hardware, draft length, ...."""
@@ -92,26 +99,34 @@ class Family:
         With fewer users the family's property cannot hold.
     fixed : tuple of str
         Parts of the setting that the family's construction fixes; overriding them is refused.
+    ranges : mapping of str to (float, float)
+        Fields of a user that are drawn uniformly from a range which the caller may change, with
+        the family's own ranges.
     """
 
     make: Maker
     sizes: tuple[int, int]
     fewest: int = 0
     fixed: tuple[str, ...] = ()
+    ranges: Mapping[str, Range] = field(default_factory=dict)
 
 
 _families: dict[str, Family] = {}
 
 
 def family(
-    name: str, sizes: tuple[int, int], fewest: int = 0, fixed: tuple[str, ...] = ()
+    name: str,
+    sizes: tuple[int, int],
+    fewest: int = 0,
+    fixed: tuple[str, ...] = (),
+    ranges: Mapping[str, Range] | None = None,
 ) -> Callable[[Maker], Maker]:
     """Enter a maker into the table under a name (a decorator; see `Family`)."""
 
     def enter(make: Maker) -> Maker:
         if name in _families:
             raise ValueError(f"family {name!r} exists already")
-        _families[name] = Family(make, sizes, fewest, fixed)
+        _families[name] = Family(make, sizes, fewest, fixed, ranges or {})
         return make
 
     return enter
@@ -143,17 +158,16 @@ def draw_user(
     input_tokens: int,
     output_tokens: int,
     deadline_s: float,
-    acceptance_rate: float | None = None,
+    acceptance_rate: float,
 ) -> User:
-    """Return a user of the paper's cell, the acceptance rate from [0.6, 0.8] unless given."""
-    rate = stream.uniform(0.6, 0.8) if acceptance_rate is None else acceptance_rate
+    """Return a user with a link of the setting's cell."""
     link = setting.radio.draw(stream)
     return User(
         id=f"u{position}",
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         deadline_s=deadline_s,
-        acceptance_rate=rate,
+        acceptance_rate=acceptance_rate,
         uplink_hz=link.uplink_hz,
         uplink_bps_per_hz=link.uplink_bps_per_hz,
         downlink_hz=link.downlink_hz,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 
 from . import paper, stress, traps
 from .catalog import find_model, hardware
-from .families import LLM, SLM, Family, Setting, find, names
+from .families import LLM, SLM, Family, Range, Setting, find, names
 from .files import InputError, describe
 from .model import Hardware, Instance, Transformer
 from .randomness import Stream
@@ -21,6 +22,12 @@ __all__ = ["FAMILIES", "Overrides", "generate", "paper", "stress", "traps"]
 
 #: Names of all families.
 FAMILIES = names()
+#: The ranges among the overrides.
+RANGES = ("deadline_s", "input_tokens", "output_tokens", "acceptance_rate")
+#: Those whose values are whole numbers.
+WHOLE = ("input_tokens", "output_tokens")
+#: How a range may be given.
+Between = float | Sequence[float | None]
 #: Nobody means more; a slip of the keyboard does.
 MOST_USERS = 100_000
 
@@ -41,6 +48,9 @@ class Overrides(TypedDict, total=False):
         As in `Setting`.
     trace : str or Path
         A file of request lengths, for the family ``trace``.
+    deadline_s, input_tokens, output_tokens, acceptance_rate : float or (float, float)
+        What users are drawn from, in families that have such a range (`paper-4a`, `paper-5a`; the
+        last also ``trace``): lowest and highest value, None for the family's own; or the only one.
     """
 
     llm: str | Path | Transformer
@@ -54,6 +64,10 @@ class Overrides(TypedDict, total=False):
     lambda_grid: Sequence[float]
     radio: Radio
     trace: str | Path
+    deadline_s: Between
+    input_tokens: Between
+    output_tokens: Between
+    acceptance_rate: Between
 
 
 def generate(
@@ -102,7 +116,9 @@ def _setting(name: str, kind: Family, overrides: Overrides) -> Setting:
     """Return the default setting with the overrides put in their places."""
     keep_kv = overrides.get("true_kv_heads", False)
     changes: dict[str, Any] = {
-        key: value for key, value in overrides.items() if key not in ("gpu", "true_kv_heads")
+        key: value
+        for key, value in overrides.items()
+        if key not in ("gpu", "true_kv_heads", *RANGES)
     }
     if "gpu" in overrides:
         changes.setdefault("hardware", hardware(overrides["gpu"]))
@@ -117,9 +133,45 @@ def _setting(name: str, kind: Family, overrides: Overrides) -> Setting:
     for key, convert in (("z_grid", tuple), ("lambda_grid", tuple), ("trace", Path)):
         if key in changes:
             changes[key] = convert(changes[key])
-    setting = replace(Setting(), **changes)
+    setting = replace(Setting(), **changes, ranges=_ranges(name, kind, overrides))
     setting.instance([])  # refuses bad grids and numbers before anything is drawn
     return setting
+
+
+def _ranges(name: str, kind: Family, overrides: Overrides) -> dict[str, Range]:
+    """Return the family's ranges with the given ends put in their places."""
+    ranges = dict(kind.ranges)
+    for key, given in overrides.items():
+        if key not in RANGES:
+            continue
+        if key not in ranges:
+            choices = ", ".join(kind.ranges) or "none"
+            raise InputError(f"family {name}: {key} has no range to change (it has: {choices})")
+        ranges[key] = _range(key, given, ranges[key])
+    return ranges
+
+
+def _range(key: str, given: Any, own: Range) -> Range:
+    """Return a range, its missing ends from the family's own.
+
+    Raises
+    ------
+    InputError
+        If it is no number and no pair of ends, or runs backwards.
+    """
+    ends = tuple(given) if isinstance(given, (tuple, list)) else (given, given)
+    if len(ends) != 2 or not all(_is_end(end) for end in ends):
+        raise InputError(f"{key}: must be a number or two ends (found {given!r})")
+    low, high = (default if end is None else end for end, default in zip(ends, own, strict=True))
+    if key in WHOLE and any(end != int(end) for end in (low, high)):
+        raise InputError(f"{key}: both ends must be whole numbers (found {given!r})")
+    if not low <= high:
+        raise InputError(f"{key}: the range {low} to {high} runs backwards")
+    return low, high
+
+
+def _is_end(value: object) -> bool:
+    return value is None or (isinstance(value, (int, float)) and math.isfinite(value))
 
 
 def _transformer(given: object, true_kv_heads: bool) -> Transformer:

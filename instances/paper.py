@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .families import Setting, draw_user, family
+from .families import ACCEPTANCE, Range, Setting, draw_user, family
 from .model import Instance, User
 from .randomness import Stream, rounded
 from .traces import Request, cached_trace
@@ -12,39 +12,50 @@ def paper_users(
     setting: Setting,
     users: int,
     stream: Stream,
-    deadline_s: tuple[float, float],
-    most_input: int,
-    most_output: int,
+    deadline_s: Range,
+    input_tokens: Range,
+    output_tokens: Range,
+    acceptance_rate: Range = ACCEPTANCE,
 ) -> Instance:
-    """Return an instance whose deadlines and lengths are uniform, as the paper's experiments."""
+    """Return an instance whose users are uniform in the ranges, as in the paper's experiments."""
     return setting.instance(
         [
             draw_user(
                 setting,
                 stream,
                 position,
-                input_tokens=stream.integer(1, most_input),
-                output_tokens=stream.integer(1, most_output),
+                input_tokens=stream.integer(*map(int, input_tokens)),
+                output_tokens=stream.integer(*map(int, output_tokens)),
                 deadline_s=stream.uniform(*deadline_s),
+                acceptance_rate=stream.uniform(*acceptance_rate),
             )
             for position in range(users)
         ]
     )
 
 
-@family("paper-4a", sizes=(8, 24))
+def _ranges(deadline_s: Range, most_input: int, most_output: int) -> dict[str, Range]:
+    return {
+        "deadline_s": deadline_s,
+        "input_tokens": (1, most_input),
+        "output_tokens": (1, most_output),
+        "acceptance_rate": ACCEPTANCE,
+    }
+
+
+@family("paper-4a", sizes=(8, 24), ranges=_ranges((0.5, 4), 300, 100))
 def figure_4a(setting: Setting, users: int, stream: Stream) -> Instance:
     """Figure 4a: T in 0.5 to 4 s, L^I in 1 to 300, L^O in 1 to 100, A in 0.6 to 0.8."""
-    return paper_users(setting, users, stream, (0.5, 4), 300, 100)
+    return paper_users(setting, users, stream, **setting.ranges)
 
 
-@family("paper-5a", sizes=(8, 24))
+@family("paper-5a", sizes=(8, 24), ranges=_ranges((2, 12), 1000, 500))
 def figure_5a(setting: Setting, users: int, stream: Stream) -> Instance:
     """Figure 5a: T in 2 to 12 s, L^I in 1 to 1000, L^O in 1 to 500, A in 0.6 to 0.8."""
-    return paper_users(setting, users, stream, (2, 12), 1000, 500)
+    return paper_users(setting, users, stream, **setting.ranges)
 
 
-@family("trace", sizes=(8, 24))
+@family("trace", sizes=(8, 24), ranges={"acceptance_rate": ACCEPTANCE})
 def from_trace(setting: Setting, users: int, stream: Stream) -> Instance:
     """Lengths of a trace's requests, drawn with replacement; deadlines as in `trace_user`."""
     trace = cached_trace(setting.trace)
@@ -71,4 +82,5 @@ def trace_user(setting: Setting, stream: Stream, position: int, request: Request
         input_tokens=request.input_tokens,
         output_tokens=request.output_tokens,
         deadline_s=rounded(deadline) if request.deadline_s is None else request.deadline_s,
+        acceptance_rate=stream.uniform(*setting.ranges.get("acceptance_rate", ACCEPTANCE)),
     )

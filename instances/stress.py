@@ -38,7 +38,7 @@ def _sd_alone(instance: Instance, user: User) -> Fraction:
 @family("memory-tight", sizes=(4, 14))
 def memory_tight(setting: Setting, users: int, stream: Stream) -> Instance:
     """Room beside both models for 10 to 45 % of what all users' caches need; long deadlines."""
-    instance = paper_users(setting, users, stream, (3, 12), 1000, 150)
+    instance = paper_users(setting, users, stream, (3, 12), (1, 1000), (1, 150))
     need = ad_memory(instance, instance.users)
     room = need * stream.integer(10, 45) // 100
     return setting.with_memory(instance, sum(_weights(instance)) + room)
@@ -47,7 +47,7 @@ def memory_tight(setting: Setting, users: int, stream: Stream) -> Instance:
 @family("deadline-tight", sizes=(4, 14))
 def deadline_tight(setting: Setting, users: int, stream: Stream) -> Instance:
     """Deadlines of 0.8 to 1.6 times what the user would need alone in AD."""
-    instance = paper_users(setting, users, stream, (1, 1), 300, 100)
+    instance = paper_users(setting, users, stream, (1, 1), (1, 300), (1, 100))
     return with_deadlines(
         instance,
         [
@@ -66,7 +66,7 @@ def tiny(setting: Setting, users: int, stream: Stream) -> Instance:
 @family("no-sd", sizes=(4, 14))
 def no_sd(setting: Setting, users: int, stream: Stream) -> Instance:
     """The small model does not fit beside the large one, so only z = 1 serves anybody."""
-    instance = paper_users(setting, users, stream, (0.5, 4), 600, 100)
+    instance = paper_users(setting, users, stream, (0.5, 4), (1, 600), (1, 100))
     large, small = _weights(instance)
     need = min(ad_memory(instance, instance.users), small - 1)
     return setting.with_memory(instance, large + need * stream.integer(40, 100) // 100)
@@ -75,7 +75,7 @@ def no_sd(setting: Setting, users: int, stream: Stream) -> Instance:
 @family("no-ad", sizes=(4, 14))
 def no_ad(setting: Setting, users: int, stream: Stream) -> Instance:
     """Deadlines that AD misses even alone on the whole GPU and SD (mostly) can meet."""
-    instance = paper_users(setting, users, stream, (1, 1), 300, 100)
+    instance = paper_users(setting, users, stream, (1, 1), (1, 300), (1, 100))
 
     def deadline(user: User) -> float:
         ad, sd = float(_ad_alone(instance, user)), float(_sd_alone(instance, user))

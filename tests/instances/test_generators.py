@@ -325,3 +325,33 @@ def test_erratum_e1(memory_bytes: int) -> None:
     assert brute_force(tables) == 10
     assert printed_balance(tables, padded=False) == 10
     assert printed_balance(tables) == 4
+
+
+def test_a_range_is_narrowed_and_the_draws_stay_in_step() -> None:
+    """Points of a sweep share their random numbers: only the range stretches them."""
+    wide = generate("paper-4a", users=5, seed=2)
+    late = generate("paper-4a", users=5, seed=2, deadline_s=(None, 7.5), acceptance_rate=0.5)
+    for before, after in zip(wide.users, late.users, strict=True):
+        share = (before.deadline_s - 0.5) / 3.5
+        assert after.deadline_s == pytest.approx(0.5 + 7 * share, abs=1e-4)
+        assert after.acceptance_rate == 0.5
+        assert after.input_tokens == before.input_tokens
+        assert after.uplink_bps_per_hz == before.uplink_bps_per_hz
+    few = generate("paper-5a", users=9, seed=2, output_tokens=(3, 4))
+    assert {user.output_tokens for user in few.users} == {3, 4}
+    assert {user.acceptance_rate for user in generate("trace", 3, acceptance_rate=1).users} == {1}
+
+
+@pytest.mark.parametrize(
+    ("family", "override", "message"),
+    [
+        ("ties", {"deadline_s": 3}, "family ties: deadline_s has no range to change"),
+        ("paper-4a", {"deadline_s": (3, 2)}, "deadline_s: the range 3 to 2 runs backwards"),
+        ("paper-4a", {"input_tokens": (1, 2.5)}, "whole numbers"),
+        ("paper-4a", {"input_tokens": "few"}, "a number or two ends"),
+        ("paper-4a", {"acceptance_rate": (0, 2)}, "acceptance_rate: must be at most 1"),
+    ],
+)
+def test_bad_ranges_are_named(family: str, override: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        generate(family, users=20, seed=1, **override)
