@@ -208,7 +208,10 @@ _MESSAGES = {
     "string_unicode": "must be Unicode text",
     "string_too_short": "must not be empty",
     "tuple_type": "must be a list",
+    "list_type": "must be a list",
     "model_type": "must be an object",
+    "dict_type": "must be an object",
+    "too_short": "must not be empty",
     "literal_error": "must be {expected}",
 }
 _WITHOUT_VALUE = ("missing", "extra_forbidden", "value_error")

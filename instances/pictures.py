@@ -5,6 +5,7 @@ Needs matplotlib (extra ``plot``), which is imported only when something is draw
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 MISSING = "pictures need matplotlib: pip install 'balance-toolkit[plot]'"
 #: Colours that people with any colour vision tell apart (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+#: Markers, in step with the colours.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 #: Forms a picture can have.
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -29,6 +32,11 @@ def has_matplotlib() -> bool:
     except ModuleNotFoundError:
         return False
     return True
+
+
+def pick(choices: Sequence[str], i: int) -> str:
+    """Return the i-th of some colours or markers, from the start again after the last."""
+    return choices[i % len(choices)]
 
 
 def check_picture(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from instances import InputError, Instance, Schedule
+from instances import InputError, Instance, Result, Schedule
 
 #: Algorithm 3 as the paper prints its memory accounting (errata E1 and E2); by the fast search,
 #: which gives the same schedule as the printed loops.
@@ -26,15 +26,25 @@ def run(name: str, instance: Instance) -> Schedule:
     ValueError
         If there is no such algorithm, or its answer is no schedule of the instance.
     """
-    import heuristics  # not before it is needed: it compiles
-
-    if name == PRINTED:
-        result = heuristics.solve(instance, memory="padded")
-    else:
-        result = heuristics.solve(instance, name)
+    result = solve(name, instance)
     if result.schedule is None:
         raise ValueError(f"{name} returned no schedule")
     return result.schedule
+
+
+def solve(name: str, instance: Instance) -> Result:
+    """Return an algorithm's whole answer; as `run` otherwise.
+
+    Raises
+    ------
+    ValueError
+        If there is no such algorithm, it refuses the instance, or its answer is no schedule of it.
+    """
+    import heuristics  # not before it is needed: it compiles
+
+    if name == PRINTED:
+        return heuristics.solve(instance, memory="padded")
+    return heuristics.solve(instance, name)
 
 
 def find(name: str) -> None:

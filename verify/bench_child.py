@@ -19,11 +19,8 @@ from typing import Any, TextIO
 
 from instances import Instance, Result, generate, loads
 
-#: Instances of the warm-up: (family, users, seed). Two, so that a start that is optimal at once
-#: on one does not leave the search cold.
-WARM_UP = (("paper-4a", 8, 1), ("paper-5a", 9, 4))
-#: Seconds that a warm-up solve may take, as far as the solver keeps to limits.
-WARM_UP_LIMIT_S = 20.0
+from .kernels import WARM_UP, WARM_UP_LIMIT_S
+
 #: Calls faster than this are repeated ...
 QUICK_S = 0.1
 #: ... until this much time is spent, or the asked repeats are done.

@@ -10,16 +10,13 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.pictures import COLOURS, new_figure, own_axes, save_picture, tidy
+from instances.pictures import COLOURS, MARKERS, new_figure, own_axes, pick, save_picture, tidy
 
 from .bench_stats import Profile, Time, seconds_text
 from .bench_summary import Scaling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-#: Markers, in step with the colours.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def plot_profile(profile: Profile, ax: Axes | None = None, unproven: Collection[str] = ()) -> Axes:
@@ -39,7 +36,7 @@ def plot_profile(profile: Profile, ax: Axes | None = None, unproven: Collection[
         x = [1.0, *(tau for tau, _ in steps), right]
         y = [0.0, *(share for _, share in steps), steps[-1][1] if steps else 0.0]
         style = "--" if line in unproven else "-"
-        ax.step(x, y, style, where="post", color=_pick(COLOURS, i), lw=1.8, label=line)
+        ax.step(x, y, style, where="post", color=pick(COLOURS, i), lw=1.8, label=line)
     ax.set_xscale("log")
     ax.set_xlim(0.95, right)
     ax.set_ylim(0, 1.02)
@@ -67,10 +64,10 @@ def plot_scaling(
     """
     ax = own_axes(ax)
     for i, line in enumerate(lines):
-        colour = _pick(COLOURS, i)
+        colour = pick(COLOURS, i)
         _dots(ax, line.runs, colour, ".", size=14, alpha=0.45)
-        _dots(ax, line.medians, colour, _pick(MARKERS, i), size=42, alpha=1.0)
-        _curve(ax, line, colour, _pick(MARKERS, i), dashed=line.line in unproven)
+        _dots(ax, line.medians, colour, pick(MARKERS, i), size=42, alpha=1.0)
+        _curve(ax, line, colour, pick(MARKERS, i), dashed=line.line in unproven)
     if any(time.censored for line in lines for _, time in line.runs):
         limit = max(line.limit_s for line in lines)
         ax.axhline(limit, color="0.6", lw=0.8, ls=":")
@@ -134,10 +131,6 @@ def _label_sizes(ax: Axes, sizes: list[int]) -> None:
 def _largest_ratio(profile: Profile) -> float:
     ratios = [tau for steps in profile.steps.values() for tau, _ in steps if math.isfinite(tau)]
     return max([*ratios, 2.0])
-
-
-def _pick(choices: Sequence[str], i: int) -> str:
-    return choices[i % len(choices)]
 
 
 def _finish(ax: Axes, title: str, unproven: Collection[str]) -> None:

@@ -10,6 +10,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 
+#: Instances of the warm-up: (family, users, seed). Two, so that a start that is optimal at once
+#: on one does not leave the search cold.
+WARM_UP = (("paper-4a", 8, 1), ("paper-5a", 9, 4))
+#: Seconds that a warm-up solve may take, as far as the solver keeps to limits.
+WARM_UP_LIMIT_S = 20.0
 #: Seconds after which people are told that preparing takes a while, and how.
 NOTICE_SECONDS = 4.0
 NOTICE = "compiling the kernels; only the first run does that (about half a minute)"

@@ -1,0 +1,90 @@
+"""Run a study of one's own, or a figure of the paper: ``python -m verify.sweep study.toml``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from instances import InputError, commandline
+from instances.commandline import Exit
+from instances.pictures import MISSING
+
+from . import study_report as report
+from . import workers
+from .results import Row
+from .runner import WorkersLost
+from .study import Study, load, shipped
+from .study_rows import to_csv, verdict
+from .study_run import run
+from .study_stats import summarise
+
+
+def main(
+    study: Annotated[
+        str, typer.Argument(help="A TOML file, or a study that is shipped: " + ", ".join(shipped()))
+    ],
+    seeds: Annotated[
+        str | None, typer.Option(help="Instances of each point, instead of the study's: 1-20.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Few seeds, to see that it runs.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
+    ] = None,
+    dask: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for rows, summary, pictures and results.jsonl.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with --output's run.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV only.")] = False,
+) -> Exit:
+    """Run a grid of instances × algorithms × seeds; how to write one: `pydoc verify.study`.
+
+    Every schedule is rechecked in exact arithmetic, every bound held against all of them.
+
+    Exit code 0: all answers right; 1: a wrong one; 2: bad input; 3: runs without an answer.
+    """
+    if resume and output is None:
+        raise InputError("--resume needs the --output of the run that it goes on with")
+    if as_json and as_csv:
+        raise InputError("--json and --csv exclude each other")
+    chosen = load(study)
+    chosen = chosen.quick() if quick else chosen
+    chosen = chosen if seeds is None else chosen.with_seeds(seeds)
+    crew = workers.chosen(jobs, dask)
+    try:
+        rows = run(chosen, crew, output, resume)
+    except WorkersLost as error:
+        print(f"error: {error}", file=sys.stderr)
+        return Exit.UNDECIDED
+    except KeyboardInterrupt:
+        print("interrupted" + ("; --resume goes on" if output else ""), file=sys.stderr)
+        return Exit.INTERRUPTED
+    if output is not None and not report.save(chosen, rows, output):
+        print(f"note: {MISSING}", file=sys.stderr)
+    _show(chosen, rows, "json" if as_json else "csv" if as_csv else "table")
+    return verdict(rows)
+
+
+def _show(study: Study, rows: list[Row], form: str) -> None:
+    cells = summarise(study, rows)
+    if form == "json":
+        print(json.dumps(report.to_dict(study, rows, cells), indent=1, ensure_ascii=False))
+    elif form == "csv":
+        print(to_csv(rows), end="")
+    else:
+        console = Console(highlight=False)
+        for line in report.wrong_lines(rows):
+            console.print(line, markup=False, soft_wrap=True)
+        console.print(study.title, report.table(study, cells), "", sep="\n")
+        for line in report.lines(study, rows, cells):
+            console.print(line, markup=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    commandline.run(main, "verify.sweep", "python -m verify.sweep figure-4a --quick --output sweep")
