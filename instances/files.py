@@ -231,10 +231,16 @@ def describe(error: ValidationError, document: Any = None) -> str:
 
 def _line(place: Place, message: str, document: Any) -> str:
     """Return "place: message", a user named by its id."""
-    where = ".".join(str(part) for part in place)
+    where = ".".join(_key(part) for part in place)
     if len(place) >= 2 and place[0] == "users" and isinstance(place[1], int):
-        where = ": ".join([_user(document, place[1]), *(str(part) for part in place[2:])])
+        where = ": ".join([_user(document, place[1]), *(_key(part) for part in place[2:])])
     return f"{where}: {message}" if where else message
+
+
+def _key(part: str | int) -> str:
+    """Return a key or position, as JSON shows it if it would garble a line or a terminal."""
+    text = str(part)
+    return text if text and text.isprintable() and len(text) <= 40 else _short(part)
 
 
 def _user(document: Any, position: int) -> str:
