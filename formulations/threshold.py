@@ -1,7 +1,8 @@
 """`ThresholdBackend`: the exact optimum by branch and bound over the max-terms' thresholds.
 
 It asks "can G users be served?" for G = incumbent + 1, ... until the answer is no, once for z = 1
-and once for all other z together. A question is a depth-first search over boxes of thresholds:
+and once for all other z together. A question is a depth-first search over boxes of thresholds; its
+kernels are in `heuristics`, whose additive algorithm asks easier questions:
 
 - `threshold_levels`  thresholds as levels; which z and λ share a tree
 - `threshold_box`     lower bounds on costs in a box; dominance
@@ -25,13 +26,9 @@ from importlib import metadata
 
 import numpy as np
 
-from instances import CostTables
-from instances.assignment import Assignment
-
-from .backend import Answer, Backend, Request, check_options
-from .threshold_levels import Levels, Shares, build_levels, trees
-from .threshold_primal import Exact, pack
-from .threshold_search import (
+from heuristics.threshold_levels import Levels, Shares, build_levels, trees
+from heuristics.threshold_primal import Exact, pack
+from heuristics.threshold_search import (
     FOUND,
     FULL,
     LEAVES,
@@ -43,6 +40,10 @@ from .threshold_search import (
     plant,
     search,
 )
+from instances import CostTables
+from instances.assignment import Assignment
+
+from .backend import Answer, Backend, Request, check_options
 
 #: Names of the trees: the question asked, and harder ones.
 MAIN, PROBE = "main", "probe"

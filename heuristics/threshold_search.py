@@ -31,9 +31,9 @@ from .threshold_levels import (
 from .threshold_primal import AD, NONE, SD, Exact, place
 
 #: What a slice of the search returns.
-REFUTED, FOUND, PAUSED, FULL = 0, 1, 2, 3
+REFUTED, FOUND, PAUSED, FULL, LEAF = 0, 1, 2, 3, 4
 #: Entries of `Tree.tally`.
-TOP, NODES, LEAVES = range(3)
+TOP, NODES, LEAVES, HALT = range(4)
 #: Passes of tightening, bounding and pegging at a node; rounds in each, and price steps in
 #: the first and in later ones.
 PASSES, ROUNDS, FIRST_STEPS, STEPS = 3, 2, 20, 8
@@ -50,8 +50,9 @@ class Tree(NamedTuple):
         What each user may still do.
     price : (size, 7) float
         The parent's prices.
-    tally : (3,)
-        Open boxes, nodes, nodes branched on users.
+    tally : (4,)
+        Open boxes, nodes, nodes branched on users, and whether to halt at a box of one point
+        instead of branching on users.
     merit : (2, 13) float
         Memory of strong branching (`threshold_branch.Branch`).
     answer : (K,) int8
@@ -75,7 +76,7 @@ def new_tree(users: int, size: int = 256) -> Tree:
         box=np.zeros((size, 2, ix.DIMENSIONS), np.int64),
         options=np.zeros((size, users), np.int64),
         price=np.zeros((size, bd.PRICES)),
-        tally=np.zeros(3, np.int64),
+        tally=np.zeros(4, np.int64),
         merit=np.zeros((2, ix.DIMENSIONS)),
         answer=np.zeros(users, np.int8),
         point=np.zeros(2, np.int64),
@@ -208,8 +209,8 @@ def search(e: Exact, full: Levels, sh: Shares, tree: Tree, goal: int, nodes: int
     Returns
     -------
     int
-        REFUTED (no), FOUND (`tree.answer`, at `tree.point`), PAUSED (resume later), or FULL (grow
-        the tree and resume).
+        REFUTED (no), FOUND (`tree.answer`, at `tree.point`), PAUSED (resume later), FULL (grow the
+        tree and resume), or LEAF (the box in place ``tally[TOP]`` is one point; resuming drops it).
     """
     users = len(full.options)
     width = max(max(full.charge.shape[1], sh.share.shape[1]), max(sh.room.shape[1], users + 1))
@@ -239,6 +240,10 @@ def search(e: Exact, full: Levels, sh: Shares, tree: Tree, goal: int, nodes: int
         if not choose(lv, sh, c, spare, b, low, high, price, goal, bound, tally[NODES], scratch):
             continue
         d = b.cut[DIMENSION]
+        if d < 0 and tally[HALT]:
+            for i in range(ix.DIMENSIONS):
+                tree.box[top, 0, i], tree.box[top, 1, i] = low[i], high[i]
+            return LEAF
         if d < 0:
             _branch_on_user(lv, r, tree, low, high, price)
             continue

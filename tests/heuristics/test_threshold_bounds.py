@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from numba import njit
 
-from formulations import threshold_bound as bd
-from formulations import threshold_box as bx
-from formulations import threshold_levels as ix
-from formulations import threshold_peg as peg
-from formulations.threshold_count import tighten
-from formulations.threshold_levels import Integers, Levels, Shares, build_levels, trees
+from heuristics import threshold_bound as bd
+from heuristics import threshold_box as bx
+from heuristics import threshold_levels as ix
+from heuristics import threshold_peg as peg
+from heuristics.threshold_count import tighten
+from heuristics.threshold_levels import Integers, Levels, Shares, build_levels, trees
 from instances import CostTables, build_tables
 from instances.assignment import AD, SD, Assignment, fits
 from instances.generators import generate
