@@ -159,5 +159,5 @@ def save_calibration(found: Calibration, path: Path) -> None:
     plot_errors(found, right)
     model, about = found.measured.model, found.measured.about
     titles = [model and model.name, about.get("device"), f"{len(found.flops)} passes"]
-    figure.suptitle(", ".join(title for title in titles if title))
+    figure.suptitle(", ".join(title for title in titles if title), parse_math=False)
     save_picture(figure, path)

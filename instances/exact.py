@@ -97,7 +97,9 @@ def _sd_steps(
     return tuple(verify), tuple(draft)
 
 
-def ad_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
+def ad_latency(
+    instance: Instance, users: Sequence[User], z: float, tokens: int | None = None
+) -> Fraction:
     """Seconds from the start until the AD batch is decoded, t_ad.
 
     ``max upload + L2 β^L + (α^L / z) Σ_k [Γ^p(L1) + Σ_{l=1}^{L_k^O - 1} Γ^a(L1, l)]``
@@ -109,21 +111,27 @@ def ad_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
         The AD users; must not be empty.
     z : float
         Compute share of the AD mode, > 0.
+    tokens : int, optional
+        Until each answer has that many of its tokens; 1 ends with the prefill. All without it.
     """
     hardware = instance.hardware
     longest_input = max(user.input_tokens for user in users)
-    longest_output = max(user.output_tokens for user in users)
-    decoded = _decode_steps(instance.llm, longest_input, longest_output - 1)
+    outputs = [user.output_tokens for user in users]
+    decoded = _decode_steps(instance.llm, longest_input, max(outputs) - 1)
+    if tokens is not None:
+        outputs = [min(output, tokens) for output in outputs]
     prefill = prefill_flops(instance.llm, longest_input)
-    flops = sum(prefill + decoded[user.output_tokens - 1] for user in users)
+    flops = sum(prefill + decoded[output - 1] for output in outputs)
     return (
         max(upload_time(instance, user) for user in users)
-        + longest_output * exact(hardware.beta_llm)
+        + max(outputs) * exact(hardware.beta_llm)
         + exact(hardware.alpha_llm) / exact(z) * flops
     )
 
 
-def sd_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
+def sd_latency(
+    instance: Instance, users: Sequence[User], z: float, most_iterations: int | None = None
+) -> Fraction:
     """Seconds from the start until the SD batch is decoded, t_sd.
 
     ``max upload + (N1 + 1) β^L + N1 L^D β^S + (work of all users) / (1 - z)``, where a user's
@@ -137,6 +145,9 @@ def sd_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
         The SD users; must not be empty.
     z : float
         Compute share of the AD mode, < 1.
+    most_iterations : int, optional
+        Until each answer has had that many of its iterations; 0 ends with the prefills. All
+        without it.
     """
     hardware, drafts = instance.hardware, instance.draft_length
     longest_input = max(user.input_tokens for user in users)
@@ -145,6 +156,8 @@ def sd_latency(instance: Instance, users: Sequence[User], z: float) -> Fraction:
     verify, draft = _sd_steps(
         instance.llm, instance.slm, drafts, longest_input, most_accepted, max(iterations)
     )
+    if most_iterations is not None:
+        iterations = [min(count, most_iterations) for count in iterations]
     unit = most_accepted.denominator
     llm = len(users) * prefill_flops(instance.llm, longest_input) * unit
     slm = len(users) * prefill_flops(instance.slm, longest_input) * unit

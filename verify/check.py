@@ -12,8 +12,10 @@ from rich.console import Console
 import verify
 from instances import InputError, Problem, commandline, load, load_schedule
 from instances.commandline import Exit
+from instances.pictures import check_picture
 
 from .display import inequality_table, verdict
+from .schedule_plots import save_schedule
 
 
 def main(
@@ -27,11 +29,16 @@ def main(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
     output: Annotated[Path | None, typer.Option(help="Also write the JSON report here.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also draw timeline and memory: .png, .svg or .pdf.")
+    ] = None,
 ) -> Exit:
     """Check a schedule against every inequality of the paper, in exact arithmetic.
 
     Exit code 0: feasible; 1: some inequality is violated; 2: bad input.
     """
+    if plot is not None:
+        check_picture(plot)
     problem_data, decisions = load(instance), load_schedule(schedule)
     try:
         report = verify.check(problem_data, decisions, problem)
@@ -40,6 +47,8 @@ def main(
     text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False)
     if output is not None:
         commandline.write(output, text + "\n")
+    if plot is not None:
+        save_schedule(problem_data, decisions, report, plot)
     if as_json:
         print(text)
     else:
