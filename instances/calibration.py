@@ -76,9 +76,20 @@ class Calibration:
             "passes": len(self.flops),
             "loss": self.loss,
             "laws": {"paper": self.law.to_dict(), "executed": self.executed.to_dict()},
+            "residuals": self._residuals(),
             "errors": {key: [asdict(row) for row in rows] for key, rows in self.errors.items()},
             "hardware": self.hardware(role),
         }
+
+    def _residuals(self) -> list[dict[str, Any]]:
+        """Return each pass with what the law says of it and the relative error."""
+        predicted, errors = self.law.seconds(self.flops), self.law.errors(self.flops, self.seconds)
+        return [
+            {**asdict(one), "flops": work, "predicted_seconds": float(time), "error": float(error)}
+            for one, work, time, error in zip(
+                self.measured.passes, self.flops, predicted, errors, strict=True
+            )
+        ]
 
 
 def calibrate(

@@ -99,7 +99,7 @@ class Decoder:
         cache = (2, size.sequences, kv_heads, whole, shape.head_dim)
         caches = [self._random(*cache) for _ in self._layers]
         prompt = self._random(size.sequences, size.new, shape.hidden_size)
-        mask = _mask(size, self.build.device)
+        mask = _mask(size, shape.num_heads // kv_heads, self.build.device)
 
         def run() -> torch.Tensor:
             hidden = prompt
@@ -140,24 +140,33 @@ class Decoder:
             part.unflatten(-1, (-1, shape.head_dim)).transpose(1, 2) for part in parts
         )
         cache[0, :, :, size.context :], cache[1, :, :, size.context :] = key, value
-        attended = functional.scaled_dot_product_attention(
-            query,
-            cache[0],
-            cache[1],
-            attn_mask=mask,
-            is_causal=size.context == 0 and size.new > 1,
-            enable_gqa=shape.kv_size != shape.attention_size,
-        )
-        return attended.transpose(1, 2).flatten(2)
+        return _attend(query, cache, size, mask).transpose(1, 2).flatten(2)
+
+
+def _attend(
+    query: torch.Tensor, cache: torch.Tensor, size: Size, mask: torch.Tensor | None
+) -> torch.Tensor:
+    """Return what every new token of every head finds in the cache.
+
+    After a context, heads that share keys are folded into more tokens of one head, so that no
+    kernel copies the cache.
+    """
+    attention = functional.scaled_dot_product_attention
+    if size.context == 0 and size.new > 1:
+        grouped = query.shape[1] != cache.shape[2]
+        return attention(query, cache[0], cache[1], is_causal=True, enable_gqa=grouped)
+    folded = query.unflatten(1, (cache.shape[2], -1)).flatten(2, 3)
+    attended = attention(folded, cache[0], cache[1], attn_mask=mask)
+    return attended.unflatten(2, (-1, size.new)).flatten(1, 2)
 
 
 def _norm(hidden: torch.Tensor) -> torch.Tensor:
     return functional.rms_norm(hidden, hidden.shape[-1:])
 
 
-def _mask(size: Size, device: str) -> torch.Tensor | None:
-    """Return which of the cache each new token sees; None where all see all or `is_causal` says."""
+def _mask(size: Size, heads_a_key: int, device: str) -> torch.Tensor | None:
+    """Return which of the cache the new tokens of the heads that share keys see; None means all."""
     if size.new == 1 or size.context == 0:
         return None
-    whole = size.context + size.new
-    return torch.ones(size.new, whole, dtype=torch.bool, device=device).tril(size.context)
+    seen = torch.ones(size.new, size.context + size.new, dtype=torch.bool, device=device)
+    return seen.tril(size.context).repeat(heads_a_key, 1)

@@ -84,6 +84,7 @@ def main(
     from . import timing
 
     build = _build(model, timing.use_device(device, threads), dtype, layers, as_counted)
+    timing.check_room(build)
     file = PassesFile(output, _header(build, timing.describe_device(build.device)), resume)
     effort = timing.Effort(warm_up, repeats, most_seconds)
     left = [size for size in sizes if size not in file.done]

@@ -252,15 +252,17 @@ def _with_header(path: Path, passes: tuple[Pass, ...], about: dict[str, str]) ->
     """Return the passes with what the comment lines say of model, device and server."""
     model = _model(path, about.pop("model", None))
     timed = _whole(path, about, "layers_timed", model.layers if model else 1, least=1)
+    notes: tuple[str, ...] = ()
     if model and timed != model.layers:
         share = model.layers / timed
         passes = tuple(replace(one, seconds=one.seconds * share) for one in passes)
+        notes = (f"{timed} of {model.layers} layers were timed; times are scaled to all",)
     matrices = _whole(path, about, "ffn_matrices", 2)
     known = [key for key in ("memory_bytes", "bytes_per_value") if key in about]
     server: dict[str, str | int] = {key: _whole(path, about, key, 0) for key in known}
     if "device" in about:
         server["name"] = about["device"]
-    return Measurements(str(path), passes, model, matrices, server=server, about=about)
+    return Measurements(str(path), passes, model, matrices, server=server, about=about, notes=notes)
 
 
 def _model(path: Path, text: str | None) -> Transformer | None:

@@ -51,19 +51,7 @@ class Effort:
 def time_passes(
     build: Build, sizes: Iterable[Size], effort: Effort, seed: int = 0
 ) -> Iterator[Timed]:
-    """Yield each size's time as soon as it is known; what does not fit in memory is skipped.
-
-    Raises
-    ------
-    InputError
-        If the weights alone do not fit.
-    """
-    free = free_bytes(build.device)
-    if build.weight_bytes > free:
-        raise InputError(
-            f"{build.weight_bytes / 1e9:.1f} GB of weights do not fit into the {free / 1e9:.1f} GB "
-            f"free on {build.device}; time fewer --layers"
-        )
+    """Yield each size's time as soon as it is known; what does not fit in memory is skipped."""
     decoder = Decoder(build, seed)
     for size in sizes:
         needed, free = build.pass_bytes(size), free_bytes(build.device)
@@ -71,6 +59,22 @@ def time_passes(
             yield Timed(size, skipped=f"needs {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free")
         else:
             yield _time(decoder, size, effort)
+
+
+def check_room(build: Build) -> None:
+    """Refuse a decoder whose weights alone do not fit in memory.
+
+    Raises
+    ------
+    InputError
+        With both sizes in it.
+    """
+    free = free_bytes(build.device)
+    if build.weight_bytes > free:
+        raise InputError(
+            f"{build.weight_bytes / 1e9:.1f} GB of weights do not fit into the {free / 1e9:.1f} GB "
+            f"free on {build.device}; time fewer --layers"
+        )
 
 
 def _time(decoder: Decoder, size: Size, effort: Effort) -> Timed:

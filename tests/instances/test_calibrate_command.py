@@ -42,8 +42,12 @@ def passes(tmp_path: Path) -> Path:
 
 def law(terminal: Terminal, profile: Path, *arguments: object) -> tuple[float, float]:
     code, out, _ = run(terminal, profile, "--model", "llama-3.1-8b", "--json", *arguments)
-    executed: dict[str, Any] = json.loads(out)["laws"]["executed"]
+    document: dict[str, Any] = json.loads(out)
+    executed = document["laws"]["executed"]
     assert code == 0
+    errors = sorted(abs(row["error"]) for row in document["residuals"])
+    assert len(errors) == document["passes"]
+    assert errors[-1] == pytest.approx(document["laws"]["paper"]["worst_error"])
     assert executed["alpha_interval"][0] <= executed["alpha"] <= executed["alpha_interval"][1]
     return executed["alpha"], executed["beta"]
 

@@ -65,6 +65,7 @@ def test_a_file_of_passes(tmp_path: Path) -> None:
     read = read_passes(path)
     assert read.passes == (Pass(1.5, 8, 2, 5), Pass(0.75, 1, 1, 7))  # one layer of three timed
     assert (read.model, read.ffn_matrices) == (GROUPED, 3)
+    assert read.notes == ("1 of 3 layers were timed; times are scaled to all",)
     assert read.server == {"memory_bytes": 1000, "bytes_per_value": 2, "name": "Abacus: 7"}
     assert read.about == {"device": "Abacus: 7", "date": "today"}
 
