@@ -191,13 +191,13 @@ def errors_by_range(
 def _ranges(
     errors: Floats, seconds: Floats, sizes: NDArray[np.int64], edges: Sequence[int]
 ) -> Iterator[RangeError]:
-    largest = int(sizes.max())
+    smallest, largest = int(sizes.min()), int(sizes.max())
     for low, beyond in zip(edges, [*edges[1:], largest + 1], strict=True):
         there = (sizes >= low) & (sizes < beyond)
         if there.any():
             inside, amounts = errors[there], np.abs(errors[there])
             yield RangeError(
-                low,
+                max(low, smallest),
                 min(beyond - 1, largest),
                 int(there.sum()),
                 float(np.median(seconds[there])),

@@ -37,13 +37,15 @@ def kind(one: Pass) -> str:
 
 
 def law_table(found: Calibration) -> Table:
-    """Return the fitted laws with their intervals and errors, one row a count of FLOP."""
-    table = _table(
-        "FLOP counted", "α in s/FLOP", "95 %", "β in ms", "95 %", "median error", "worst"
-    )
-    table.add_row("as in an instance", *_law(found.law))
+    """Return the fitted laws with their intervals and errors, one column a count of FLOP."""
+    laws = {"as in an instance": found.law}
     if found.executed != found.law:
-        table.add_row("as executed", *_law(found.executed))
+        laws["as executed"] = found.executed
+    table = _table("FLOP counted", *laws)
+    columns = [list(_law(law)) for law in laws.values()]
+    names = ("α in s/FLOP", "  95 %", "β in ms", "  95 %", "median error", "worst error")
+    for name, *cells in zip(names, *columns, strict=True):
+        table.add_row(name, *cells)
     return table
 
 
@@ -54,7 +56,7 @@ def error_table(rows: list[RangeError], what: str) -> Table:
         table.add_row(
             f"{row.low}" if row.low == row.high else f"{row.low}–{row.high}",
             str(row.passes),
-            f"{row.median_seconds * 1e3:.4g} ms",
+            _time(row.median_seconds),
             f"{row.median_error:.1%}",
             f"{row.worst_error:.1%}",
             f"{row.bias:+.1%}",
@@ -72,11 +74,15 @@ def _table(*columns: str) -> Table:
     return table
 
 
+def _time(seconds: float) -> str:
+    return f"{seconds:.4g} s" if seconds >= 1 else f"{seconds * 1e3:.4g} ms"
+
+
 def _law(law: Law) -> Iterator[str]:
     yield f"{law.alpha:.3g}"
     yield "{:.3g} … {:.3g}".format(*law.alpha_interval)
-    yield f"{law.beta * 1e3:.3g}"
-    yield "{:.3g} … {:.3g}".format(*(1e3 * end for end in law.beta_interval))
+    yield f"{law.beta * 1e3:.4g}"
+    yield "{:.4g} … {:.4g}".format(*(1e3 * end for end in law.beta_interval))
     yield f"{law.median_error:.1%}"
     yield f"{law.worst_error:.1%}"
 
