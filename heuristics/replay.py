@@ -6,7 +6,6 @@ A command only; what it runs is `heuristics.replays.replay`, by the rules of `he
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from instances.traces import SYNTHETIC, Trace, read_trace
 
 from . import replay_plots, replay_report
 from .arrivals import TICKS, Arrival, arrivals
-from .replays import Replay, replay
+from .replays import Replay, replay, window_ticks
 from .rounds import Round, Violation, servable
 
 #: Where the round and the schedule of a policy that broke an inequality go.
@@ -79,8 +78,6 @@ def main(
 
     Exit code 0: played; 1: a policy's schedule broke an inequality; 2: bad input.
     """
-    if window is not None and not (math.isfinite(window) and window > 0):
-        raise InputError(f"--window must be positive seconds, not {window}")
     if plot is not None:
         check_picture(plot)
     read = read_trace(trace, max_tokens)
@@ -89,17 +86,18 @@ def main(
     played: list[Replay] = []
     for times in speed or [1.0]:
         coming = arrivals(requests, seed, times, deadline)
+        window_ticks(coming, window)  # refused before anything is played
         for name in policy or ["balance", "ad-only", "sd-only"]:
             try:
                 played.append(_play(template, coming, name, times))
             except Violation as violation:
                 return _violated(name, violation)
+    alone = sum(bool(servable(template, [arrival], arrival.tick)) for arrival in coming)
+    _show(played, read, alone, window, as_json)
     if output is not None:
         commandline.write(output, replay_report.to_csv(played))
     if plot is not None:
         replay_plots.save(played, plot, window)
-    alone = sum(bool(servable(template, [arrival], arrival.tick)) for arrival in coming)
-    _show(played, read, alone, window, as_json)
     return Exit.HELD
 
 

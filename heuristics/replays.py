@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from instances import Instance, Schedule
+from instances import InputError, Instance, Schedule
 from instances.numbers import exact
 
 from .arrivals import TICKS, Arrival
@@ -16,6 +17,8 @@ from .rounds import Policy, Round, rounds
 
 #: Windows that the report divides the arrivals into, unless their length is given.
 WINDOWS = 20
+#: More windows nobody reads.
+MOST_WINDOWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,7 @@ class Replay:
     @property
     def span(self) -> int:
         """Ticks from the first arrival to the last arrival or, if later, the last round's end."""
-        last = self.rounds[-1].end if self.rounds else 0
-        return max([last, *(arrival.tick for arrival in self.arrivals)])
+        return max(_last(self.arrivals), self.rounds[-1].end if self.rounds else 0)
 
     def windows(self, seconds: float | None = None) -> list[Window]:
         """Return the hits by time of arrival.
@@ -118,10 +120,14 @@ class Replay:
         ----------
         seconds : float, optional
             Length of a window; by default the time of arrivals in 20.
+
+        Raises
+        ------
+        InputError
+            If it is not positive, or so short that there are more than 10,000.
         """
-        last = max((arrival.tick for arrival in self.arrivals), default=0)
-        width = -(-(last + 1) // WINDOWS) if seconds is None else max(1, int(seconds * TICKS))
-        counts = [[0, 0] for _ in range(last // width + 1)]
+        width = window_ticks(self.arrivals, seconds)
+        counts = [[0, 0] for _ in range(_last(self.arrivals) // width + 1)]
         for arrival in self.arrivals:
             counts[arrival.tick // width][0] += 1
             counts[arrival.tick // width][1] += arrival.user.id in self.planned
@@ -160,6 +166,27 @@ class Replay:
         summary = self.summary()
         windows = [asdict(window) | {"rate": window.rate} for window in self.windows(window_s)]
         return asdict(summary) | {"rate": summary.rate, "windows": windows}
+
+
+def window_ticks(arrivals: Sequence[Arrival], seconds: float | None) -> int:
+    """Return the ticks of a window of that many seconds, by default the time of arrivals in 20.
+
+    Raises
+    ------
+    InputError
+        If it is not positive, or so short that there are more than 10,000.
+    """
+    last = _last(arrivals)
+    if seconds is None:
+        return last // WINDOWS + 1
+    least = last / TICKS / MOST_WINDOWS
+    if not (math.isfinite(seconds) and seconds > 0 and seconds >= least):
+        raise InputError(f"a window must be positive, and at least {least:g} s, not {seconds:g} s")
+    return max(1, int(seconds * TICKS))
+
+
+def _last(arrivals: Sequence[Arrival]) -> int:
+    return max((arrival.tick for arrival in arrivals), default=0)
 
 
 def _used(part: Round) -> Fraction:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 #: The suite draws the same few examples each time; ``--hypothesis-profile=thorough`` many others.
-settings.register_profile("suite", max_examples=20, deadline=None, derandomize=True)
+settings.register_profile("suite", max_examples=12, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile("suite")
 

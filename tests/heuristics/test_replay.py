@@ -242,7 +242,8 @@ def test_a_server_of_one_s_own(run: Callable[..., Shown], tmp_path: Path) -> Non
         (["--policy", "nonsense"], "unknown algorithm 'nonsense'"),
         (["--trace", "nowhere.csv"], "nowhere.csv: No such file"),
         (["--plot", "hits.gif"], "hits.gif: a picture's name ends in"),
-        (["--window", "-1"], "--window must be positive"),
+        (["--window", "-1"], "a window must be positive"),
+        (["--window", "1e-9"], "a window must be positive, and at least 0.08"),
         (["--speed", "0"], "speed must be a positive number"),
     ],
 )

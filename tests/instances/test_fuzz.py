@@ -119,13 +119,13 @@ FIXTURE = [HealthCheck.function_scoped_fixture]  # each example writes the file 
 
 
 @given(INSTANCES)
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_a_mutated_instance_is_read_or_refused(text: str) -> None:
     an_instance_or_one_line(text)
 
 
 @given(content=CONTENTS)
-@settings(max_examples=100, suppress_health_check=FIXTURE)
+@settings(max_examples=60, suppress_health_check=FIXTURE)
 def test_a_mutated_file_is_read_or_refused(tmp_path: Path, content: bytes) -> None:
     a_file_or_one_line(tmp_path, content)
 
