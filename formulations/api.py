@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from instances import Instance, Problem, Result, Schedule, Status, build_tables
+from instances import Instance, Problem, Result, Schedule, Status, build_tables, values
 
 from .backend import Backend, Request, create
 from .certify import Certificate, certify
@@ -16,14 +16,14 @@ from .starts import balance_start, given_start
 Modes = Literal["both", "ad-only", "sd-only"]
 Start = Schedule | Result | Literal[False] | None
 
-#: The fastest there is.
-DEFAULT_SOLVER = "threshold"
+#: The fastest there is, and the fastest where users' values differ.
+DEFAULT_SOLVER, WEIGHTED_SOLVER = "threshold", "highs"
 
 
 def solve(
     instance: Instance,
     problem: Problem = "P1",
-    solver: str = DEFAULT_SOLVER,
+    solver: str | None = None,
     z: float | None = None,
     lam: float | None = None,
     time_limit: float | None = None,
@@ -35,13 +35,16 @@ def solve(
 ) -> Result:
     """Return a schedule that serves the most users, and the bound that proves it.
 
+    Where users' values differ, the objective is their sum over the users served.
+
     Parameters
     ----------
     instance : Instance
     problem : {"P1", "P2", "P3"}
         P1 shares the memory between the modes; P2 also chooses the split λ; P3 is P2 at one (z, λ).
-    solver : str
-        A name in `formulations.solvers()`; also ``pyomo:NAME`` for any solver Pyomo knows.
+    solver : str, optional
+        A name in `formulations.solvers()`; also ``pyomo:NAME`` for any solver Pyomo knows. By
+        default the fastest: ``"threshold"``, or ``"highs"`` where users' values differ.
     z, lam : float, optional
         Fix the compute or the memory share to a value of its grid. P3 needs both, P1 takes no λ.
     time_limit : float, optional
@@ -66,7 +69,8 @@ def solve(
     ------
     ValueError
         Before anything is built: an unknown problem, solver, option or mode, a share outside its
-        grid, a limit that is not positive, a start that is infeasible.
+        grid, a limit that is not positive, a start that is infeasible, a solver that counts users
+        where their values differ.
     ModuleNotFoundError
         If the solver is not installed; the message says what to install.
     """
@@ -77,9 +81,20 @@ def solve(
     _check_limits(time_limit, node_limit)
     allow_ad, allow_sd = allowed[modes]
     z_indices, lam_indices = _grid_indices(instance, problem, z, lam)
+    weighted = values.differ(instance)
     request = Request(
-        z_indices, lam_indices, allow_ad, allow_sd, None, time_limit, node_limit, seed, options
+        z_indices,
+        lam_indices,
+        allow_ad,
+        allow_sd,
+        None,
+        time_limit,
+        node_limit,
+        seed,
+        options,
+        weighted,
     )
+    solver = solver or (WEIGHTED_SOLVER if weighted else DEFAULT_SOLVER)
     backend = create(solver)
     backend.check(request)
     certificate = _certified(instance, backend, request, problem, start, started)

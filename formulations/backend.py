@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 from instances import CostTables
 from instances.assignment import Assignment
+from instances.values import COUNTS_USERS
 
 
 @dataclass(frozen=True)
 class Request:
-    """One maximisation on one set of cost tables.
+    """One maximisation on one set of cost tables: of the summed `CostTables.value` of those served.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class Request:
         For back ends that are seeded.
     options : dict
         Options of the back end by name, e.g. ``{"formulation": "compact"}``.
+    weighted : bool
+        Whether the users' values differ. Back ends that count users refuse such a request.
     """
 
     z_indices: tuple[int, ...]
@@ -43,6 +46,7 @@ class Request:
     node_limit: int | None = None
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
+    weighted: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Answer:
     assignment : Assignment or None
         The best assignment found (the start, if nothing better exists); None without any.
     bound : int
-        Upper bound on the users served, for the tables the back end was given.
+        Upper bound on the objective, for the tables the back end was given.
     stopped_by : str or None
         ``"time_limit"``, ``"node_limit"``, ``"interrupt"``; None when it ran to its end.
     statistics : dict
@@ -79,7 +83,7 @@ class Backend(Protocol):
         """Raise ValueError if the back end cannot serve such a request (options, limits)."""
 
     def solve(self, tables: CostTables, request: Request) -> Answer:
-        """Maximise the users served.
+        """Maximise the objective.
 
         Raises
         ------
@@ -145,15 +149,30 @@ def create(name: str) -> Backend:
 
 
 def check_options(
-    name: str, request: Request, known: frozenset[str], counts_nodes: bool = True
+    name: str,
+    request: Request,
+    known: frozenset[str],
+    counts_nodes: bool = True,
+    weighted: bool = False,
 ) -> None:
-    """Refuse options a back end does not know, and node limits it would ignore.
+    """Refuse options a back end does not know, and node limits and values it would ignore.
+
+    Parameters
+    ----------
+    name : str
+    request : Request
+    known : frozenset of str
+        Options of the back end.
+    counts_nodes, weighted : bool
+        Whether it heeds node limits, and whether it maximises values instead of counting users.
 
     Raises
     ------
     ValueError
-        Naming the option and those that exist.
+        Naming the option and those that exist, or who heeds what this one does not.
     """
+    if request.weighted and not weighted:
+        raise ValueError(f"solver {name!r} {COUNTS_USERS}")
     for option in request.options:
         if option not in known:
             choices = ", ".join(sorted(known)) or "none"

@@ -16,6 +16,7 @@ from typing import Any
 from instances import CostTables, Instance, Problem, Schedule, build_tables
 from instances.assignment import Assignment, fits
 from instances.feasible import is_feasible
+from instances.values import total, unit, worth
 
 from .backend import Answer, Backend, Request
 
@@ -29,7 +30,9 @@ class Certificate:
     schedule : Schedule or None
         The best schedule found; it satisfies the instance's inequalities exactly.
     upper : int
-        Proven upper bound on the users served.
+        Proven upper bound on the objective.
+    lower : int or None
+        The schedule's objective; None without one.
     stopped_by : str or None
         Why the search ended early; None when it did not.
     statistics : dict
@@ -38,13 +41,9 @@ class Certificate:
 
     schedule: Schedule | None
     upper: int
+    lower: int | None = None
     stopped_by: str | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def lower(self) -> int | None:
-        """Users served by the schedule; None without one."""
-        return None if self.schedule is None else self.schedule.served
 
     @property
     def proven(self) -> bool:
@@ -99,15 +98,20 @@ class _Certifier:
         best = self._checked(self.request.start)
         unchanged = answer.assignment is self.request.start
         found = best if unchanged else self._checked(answer.assignment)
-        upper = min(answer.bound, len(self.instance.users))
+        upper = min(answer.bound * unit(self.instance), total(self.instance))
         if answer.assignment is not None and found is None and answer.stopped_by is None:
             restricted, stopped_by = self._restrict()
             answer = replace(answer, stopped_by=stopped_by)
             found = self._checked(restricted)
-        if found is not None and (best is None or found.served > best.served):
-            best = found
-        upper = max(upper, best.served if best else 0)
-        return Certificate(best, upper, answer.stopped_by, self.statistics | self.seconds)
+        best, lower = self._better(best, found)
+        statistics = self.statistics | self.seconds
+        return Certificate(best, max(upper, lower or 0), lower, answer.stopped_by, statistics)
+
+    def _better(self, *schedules: Schedule | None) -> tuple[Schedule | None, int | None]:
+        """Return the schedule that is worth most, the first of equals, and its worth."""
+        worths = [(worth(self.instance, found), found) for found in schedules if found is not None]
+        lower, best = max(worths, key=lambda pair: pair[0], default=(None, None))
+        return best, lower
 
     def _restrict(self) -> tuple[Assignment | None, str | None]:
         """Solve the restriction with the time that is left."""

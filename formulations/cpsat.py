@@ -36,13 +36,14 @@ class CpSatBackend:
 
     def check(self, request: Request) -> None:
         """Refuse unknown options, and node limits: CP-SAT has no nodes."""
-        check_options(self.name, request, frozenset({"formulation"}), counts_nodes=False)
+        known = frozenset({"formulation"})
+        check_options(self.name, request, known, counts_nodes=False, weighted=True)
         formulation = request.options.get("formulation", "compact")
         if formulation != "compact":
             raise ValueError(f"unknown formulation {formulation!r} of cp-sat; choose from compact")
 
     def solve(self, tables: CostTables, request: Request) -> Answer:
-        """Maximise the users served."""
+        """Maximise the objective."""
         self.check(request)
         return _Search(tables, request).run()
 
@@ -54,7 +55,7 @@ class _Search:
         self.tables, self.request = tables, request
         self.started = time.perf_counter()
         self.best = request.start
-        self.bound = tables.users
+        self.bound = int(tables.value.sum())
         self.model = CpSatModel(tables, request)
         self.statistics: dict[str, Any] = {
             "build_s": time.perf_counter() - self.started,
@@ -66,9 +67,9 @@ class _Search:
 
     def run(self) -> Answer:
         """Repeat until an answer satisfies the tables, or none can beat the start."""
-        value = self.best.served if self.best else 0
+        value = self.tables.worth(self.best.modes) if self.best else 0
         stopped_by = None
-        if value < self.tables.users:
+        if value < self.bound:
             self.model.require(value + 1)
             stopped_by = self._rounds(value)
         else:

@@ -75,13 +75,15 @@ class CpSatModel:
         self.sd = self._choices(points, [point.sd_users(tables) for point in points])
         for k in self.ad.keys() & self.sd.keys():
             self.model.add_at_most_one([self.ad[k], self.sd[k]])
-        self.served = sum([*self.ad.values(), *self.sd.values()])
-        self.model.maximize(self.served)
+        self.objective = sum(
+            int(tables.value[k]) * x for side in (self.ad, self.sd) for k, x in side.items()
+        )
+        self.model.maximize(self.objective)
         self._rows()
 
-    def require(self, served: int) -> None:
-        """Add the cutoff: at least `served` users."""
-        self.model.add(self.served >= served)
+    def require(self, objective: int) -> None:
+        """Add the cutoff: an objective of at least so much."""
+        self.model.add(self.objective >= objective)
 
     def add(self, point: Point, cover: Cover) -> None:
         """Add a cover cut that holds at one point."""

@@ -41,10 +41,10 @@ class ExhaustiveBackend:
 
     def check(self, request: Request) -> None:
         """Refuse options and node limits: there are none."""
-        check_options(self.name, request, frozenset(), counts_nodes=False)
+        check_options(self.name, request, frozenset(), counts_nodes=False, weighted=True)
 
     def solve(self, tables: CostTables, request: Request) -> Answer:
-        """Maximise the users served.
+        """Maximise the objective.
 
         Raises
         ------
@@ -68,6 +68,7 @@ class _Enumeration:
         self.tables, self.request = tables, request
         self.deadline = None if request.time_limit is None else started + request.time_limit
         self.ad, self.sd = ad_sets(tables), sd_sets(tables)
+        self.worth = worth_of_sets(tables.value)
         self.build_s = time.perf_counter() - started
         start = request.start
         lams = request.lam_indices
@@ -85,9 +86,13 @@ class _Enumeration:
                     break
         except KeyboardInterrupt:
             stopped_by = "interrupt"
-        bound = self.best.served if stopped_by is None else self._flow_bound()
+        bound = self._value() if stopped_by is None else self._flow_bound()
         statistics = {"pairs": self.pairs, "build_s": self.build_s}
         return Answer(self.best, bound, stopped_by, statistics)
+
+    def _value(self) -> int:
+        """Return the best pair's worth."""
+        return self.tables.worth(self.best.modes)
 
     def _flow_bound(self) -> int:
         """Return the bound of an enumeration that did not finish."""
@@ -113,7 +118,7 @@ class _Enumeration:
             sets = np.flatnonzero(ad_fits[first : first + CHUNK]) + first
             found = best_pair(
                 sets, self.ad[:, 2], self.sd[:, 2], sd_fits, ad_room, sd_room, lams.size == 0,
-                self.best.served,
+                self.worth, self._value(),
             )  # fmt: skip
             self.pairs += found[3]
             if found[0] >= 0:
@@ -222,13 +227,12 @@ def sd_sets(tables: CostTables) -> Integers:
     return sets
 
 
-@cached_njit()
-def _size(mask: int) -> int:
-    size = 0
-    while mask:
-        mask &= mask - 1
-        size += 1
-    return size
+def worth_of_sets(value: Integers) -> Integers:
+    """Return what every set of users is worth, (2^K,)."""
+    worth = np.zeros(1, np.int64)
+    for each in value:
+        worth = np.concatenate([worth, worth + each])
+    return worth
 
 
 @cached_njit()
@@ -240,9 +244,10 @@ def best_pair(
     ad_room: Integers,
     sd_room: Integers,
     shared: bool,
-    served: int,
+    worth: Integers,
+    best: int,
 ) -> tuple[int, int, int, int]:
-    """Return the pair of sets that serves the most, if that is more than `served`.
+    """Return the pair of sets that is worth the most, if that is more than `best`.
 
     Parameters
     ----------
@@ -254,7 +259,9 @@ def best_pair(
         Both rooms per λ, ad_room ascending; both hold all of it where memory is `shared`.
     shared : bool
         One joint memory row.
-    served : int
+    worth : (2^K,)
+        What every set is worth.
+    best : int
 
     Returns
     -------
@@ -275,12 +282,11 @@ def best_pair(
             continue
         left = sd_room[lam] - (ad_bytes[ad] if shared else 0)
         others = everyone & ~ad
-        count = _size(ad)
         sd = others
         while True:
             pairs += 1
-            if sd_fits[sd] and sd_bytes[sd] <= left and count + _size(sd) > served:
-                served = count + _size(sd)
+            if sd_fits[sd] and sd_bytes[sd] <= left and worth[ad] + worth[sd] > best:
+                best = worth[ad] + worth[sd]
                 best_ad, best_sd, best_lam = ad, sd, lam
             if sd == 0:
                 break

@@ -1,4 +1,4 @@
-"""A combinatorial upper bound on the users served: a maximum flow from users to modes."""
+"""A combinatorial upper bound on the objective: the most valuable flow from users to modes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Integers = NDArray[np.int64]
 
 
 def flow_bound(tables: CostTables, point: Point) -> int:
-    """Return an upper bound on the users served at one point (z, λ).
+    """Return an upper bound on the objective at one point (z, λ).
 
     Users flow to the modes that they fit alone; each mode takes at most its largest possible
-    count; the bound is the maximum flow.
+    count; the bound is the worth of the most valuable users who can flow together.
 
     Parameters
     ----------
@@ -30,20 +30,26 @@ def flow_bound(tables: CostTables, point: Point) -> int:
     and the batch's budget is at most every member's own, ``deadline - upload - fixed``. So if n
     users fit, then for the smallest own budget b among them the n cheapest of all users with own
     budget at least b fit b, and the n smallest caches fit the room. `_largest_count` is the largest
-    n that passes. Users with the same set of modes share one node of the network.
-    """
-    import networkx as nx
+    n that passes.
 
-    ad, sd = _ad_counts(tables, point), _sd_counts(tables, point)
-    both = np.intersect1d(ad[0], sd[0]).size
-    network = nx.DiGraph()
-    for group, size in (("ad", ad[0].size - both), ("sd", sd[0].size - both), ("both", both)):
-        network.add_edge("users", f"only {group}", capacity=int(size))
-    for group, mode in (("ad", "AD"), ("sd", "SD"), ("both", "AD"), ("both", "SD")):
-        network.add_edge(f"only {group}", mode)
-    for mode, (_, count) in (("AD", ad), ("SD", sd)):
-        network.add_edge(mode, "served", capacity=count)
-    return int(nx.maximum_flow_value(network, "users", "served"))
+    Sets of users who can flow together are the independent sets of a transversal matroid, so the
+    greedy choice is the most valuable: dearest first, everyone who fits beside those chosen. By
+    Hall's theorem a set can flow iff those who fit AD alone, those who fit SD alone and all of them
+    are no more than the modes in question take.
+    """
+    (ad, most_ad), (sd, most_sd) = _ad_counts(tables, point), _sd_counts(tables, point)
+    left = [most_ad, most_sd, most_ad + most_sd]
+    fits_ad, fits_sd = np.isin(np.arange(tables.users), ad), np.isin(np.arange(tables.users), sd)
+    bound = 0
+    for k in np.argsort(-tables.value, kind="stable"):
+        if not fits_ad[k] and not fits_sd[k]:
+            continue
+        groups = [2] if fits_ad[k] and fits_sd[k] else [2, 0 if fits_ad[k] else 1]
+        if all(left[group] for group in groups):
+            bound += int(tables.value[k])
+            for group in groups:
+                left[group] -= 1
+    return bound
 
 
 def _ad_counts(tables: CostTables, point: Point) -> tuple[Users, int]:

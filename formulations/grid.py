@@ -54,9 +54,9 @@ class PointAnswer:
     Parameters
     ----------
     modes : (K,) int8 or None
-        The best choice found that serves at least what was asked for; binaries rounded.
+        The best choice found that is worth at least what was asked for; binaries rounded.
     bound : int
-        Upper bound on the users served here; one less than asked for if that is impossible.
+        Upper bound on the objective here; one less than asked for if that is impossible.
     stopped_by : str or None
         None when the solver ran to its end.
     nodes : int
@@ -75,7 +75,7 @@ class PointModel(Protocol):
         """Add a cover cut."""
 
     def solve(self, at_least: int, limits: Limits) -> PointAnswer:
-        """Maximise the users served, given that at least so many must be."""
+        """Maximise the objective, given that it must be at least so much."""
 
 
 class PointSolver(Protocol):
@@ -119,11 +119,12 @@ class GridBackend:
 
     def check(self, request: Request) -> None:
         """Refuse unknown options and node limits that nobody counts."""
-        check_options(self.name, request, self._solver.options, self._solver.counts_nodes)
+        counts_nodes = self._solver.counts_nodes
+        check_options(self.name, request, self._solver.options, counts_nodes, weighted=True)
         self._solver.check(request)
 
     def solve(self, tables: CostTables, request: Request) -> Answer:
-        """Maximise the users served over the request's points."""
+        """Maximise the objective over the request's points."""
         self.check(request)
         return _Search(tables, request, self._solver).run()
 
@@ -134,7 +135,7 @@ class _Search:
     def __init__(self, tables: CostTables, request: Request, solver: PointSolver) -> None:
         self.tables, self.request, self.solver = tables, request, solver
         self.assignment = request.start
-        self.value = request.start.served if request.start else 0
+        self.value = tables.worth(request.start.modes) if request.start else 0
         self.started = time.perf_counter()
         self.stopped_by: str | None = None
         self.nodes = self.solves = self.cuts = 0
@@ -163,7 +164,8 @@ class _Search:
         return max(self.value, -self.open[0][0] if self.open else 0)
 
     def _push(self, point: Point, bound: int | None = None) -> None:
-        bound = min(flow_bound(self.tables, point), self.tables.users if bound is None else bound)
+        limit = flow_bound(self.tables, point)
+        bound = limit if bound is None else min(limit, bound)
         heapq.heappush(self.open, (-bound, self.pushed, point))
         self.pushed += 1
 
@@ -199,8 +201,9 @@ class _Search:
             lams = self.request.lam_indices
         for lam in lams:
             found = Assignment(modes, point.z_index, lam)
-            if found.served > self.value and fits(self.tables, found):
-                self.assignment, self.value = found, found.served
+            value = self.tables.worth(modes)
+            if value > self.value and fits(self.tables, found):
+                self.assignment, self.value = found, value
 
     def _solve_point(self, point: Point, bound: int) -> PointAnswer:
         """Solve one point until its answer satisfies the integer rows too."""
@@ -258,8 +261,18 @@ class _Search:
 def integer_bound(dual_bound: float, at_most: int) -> int:
     """Return the integer bound that a solver's float bound proves.
 
-    The margin is far above any solver's objective tolerance, so that 17.9999 still means 18.
+    The margin is far above any solver's objective tolerance, so that 17.9999 still means 18; with
+    values it grows with what they sum to, as the tolerances of single columns do.
     """
     if not np.isfinite(dual_bound):
         return at_most
-    return min(at_most, int(np.floor(dual_bound + 1e-3)))
+    return min(at_most, int(np.floor(dual_bound + max(1e-3, 1e-6 * at_most))))
+
+
+def absolute_gap(weighted: bool) -> float:
+    """Return a gap below 1, the least difference of two objectives.
+
+    With values a solver's incumbent may be off by its integrality tolerance times what all values
+    sum to, at most 0.1.
+    """
+    return 0.5 if weighted else 0.99

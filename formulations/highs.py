@@ -14,7 +14,7 @@ import highspy
 import numpy as np
 
 from . import interruptible
-from .grid import GridBackend, Limits, PointAnswer, integer_bound
+from .grid import GridBackend, Limits, PointAnswer, absolute_gap, integer_bound
 from .row_solver import RowModel, RowSolver
 from .rows.scaled import ScaledRows
 
@@ -34,7 +34,7 @@ class HighsModel(RowModel):
     """One point's rows on highspy."""
 
     def _ask(self, rows: ScaledRows, at_least: int, limits: Limits) -> PointAnswer:
-        solver, most = new_solver(limits), self._rows.most_served
+        solver, most = new_solver(limits, self._gap), self._rows.most
         solver.passModel(highs_model(rows))
         _run(solver)
         status = solver.getModelStatus()
@@ -81,8 +81,8 @@ def _stdout_to_null() -> Iterator[None]:
         os.close(null)
 
 
-def new_solver(limits: Limits) -> Any:
-    """Return a silent HiGHS on one thread with our gaps and these limits."""
+def new_solver(limits: Limits, gap: float = absolute_gap(weighted=False)) -> Any:
+    """Return a silent HiGHS on one thread with no relative, this absolute gap and these limits."""
     _greeted()
     solver = highspy.Highs()
     options: dict[str, Any] = {
@@ -90,7 +90,7 @@ def new_solver(limits: Limits) -> Any:
         "threads": 1,
         "random_seed": limits.seed % 2**31,
         "mip_rel_gap": 0.0,
-        "mip_abs_gap": 0.99,
+        "mip_abs_gap": gap,
         # HiGHS 1.16's presolve (probing) has cut off optima where coefficients come near its
         # tolerance; these models are solved as fast without.
         "presolve": "off",

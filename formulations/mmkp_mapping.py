@@ -59,8 +59,8 @@ def mmkp(
     -------
     MMKP
         One optional class per user, in the instance's order, with items labelled "AD" and "SD"
-        (missing where the user does not keep to the thresholds), profits of 1, and as resources AD
-        time, SD time (ticks of 1 ps) and memory in bytes (P3: of AD, of SD).
+        (missing where the user does not keep to the thresholds), the user's value (1) as profit,
+        and as resources AD time, SD time (ticks of 1 ps) and memory in bytes (P3: of AD, of SD).
 
     Raises
     ------
@@ -102,6 +102,7 @@ class Mapping:
     def __init__(self, instance: Instance, rounded_up: bool = True) -> None:
         self._server = Server(instance, Rounding(FINEST_TICK, rounded_up))
         self._rows = [self._server.row(user) for user in instance.users]
+        self._values = [user.value for user in instance.users]
         self._ad = [own_ad(instance, user) for user in instance.users]
         self._sd = [own_sd(instance, user) for user in instance.users]
 
@@ -148,10 +149,10 @@ class Mapping:
         items: list[list[Item]] = [[] for _ in self._rows]
         for k, time, memory in ad.costs:
             weights = (time, 0, memory) if lam is None else (time, 0, memory, 0)
-            items[k].append(Item(1, weights, AD))
+            items[k].append(Item(self._values[k], weights, AD))
         for k, time, memory in sd.costs:
             weights = (0, time, memory) if lam is None else (0, time, 0, memory)
-            items[k].append(Item(1, weights, SD))
+            items[k].append(Item(self._values[k], weights, SD))
         if lam is None:
             memories = [room]
         else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from instances import CostTables, Instance, build_tables
 from instances.assignment import Assignment, fits
+from instances.values import refuse_different
 
 from .boxes import BoxSearch, Step, groups
 from .grid import Limits, PointAnswer
@@ -53,6 +54,11 @@ def prove(instance: Instance, bound: int, time_limit: float | None = None) -> Pr
 
     Works on the tables built down, a relaxation of the instance.
 
+    Raises
+    ------
+    ValueError
+        If users' values differ: the proof counts them.
+
     Parameters
     ----------
     instance : Instance
@@ -60,6 +66,7 @@ def prove(instance: Instance, bound: int, time_limit: float | None = None) -> Pr
     time_limit : float, optional
         Wall seconds.
     """
+    refuse_different(instance, "this proof")
     tables = build_tables(instance, rounded_up=False)
     proof, started = Proof(), time.perf_counter()
     relaxation = Relaxation(new_solver(Limits()))

@@ -17,7 +17,7 @@ from instances.assignment import AD, SD
 
 from .backend import Request
 from .covers import Cover, Modes
-from .grid import GridBackend, Limits, PointAnswer, integer_bound
+from .grid import GridBackend, Limits, PointAnswer, absolute_gap, integer_bound
 from .p1 import p1_model
 from .p3 import p3_model
 from .points import Point
@@ -36,14 +36,16 @@ _IMPOSSIBLE = (
     TerminationCondition.infeasible,
     TerminationCondition.infeasibleOrUnbounded,
 )
+#: Stands for the absolute gap, which depends on the users' values.
+GAP = object()
 #: What turns a solver's gap off and its threads down, by the solver's own option names.
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "highs": {"mip_rel_gap": 0.0, "mip_abs_gap": 0.99, "threads": 1, "presolve": "off"},
-    "gurobi": {"MIPGap": 0.0, "MIPGapAbs": 0.99, "Threads": 1},
-    "cplex": {"mip_tolerances_mipgap": 0.0, "mip_tolerances_absmipgap": 0.99, "threads": 1},
-    "xpress": {"miprelstop": 0.0, "mipabsstop": 0.99, "threads": 1},
-    "scip": {"limits/gap": 0.0, "limits/absgap": 0.99},
-    "cbc": {"ratioGap": 0.0, "allowableGap": 0.99, "threads": 1},
+    "highs": {"mip_rel_gap": 0.0, "mip_abs_gap": GAP, "threads": 1, "presolve": "off"},
+    "gurobi": {"MIPGap": 0.0, "MIPGapAbs": GAP, "Threads": 1},
+    "cplex": {"mip_tolerances_mipgap": 0.0, "mip_tolerances_absmipgap": GAP, "threads": 1},
+    "xpress": {"miprelstop": 0.0, "mipabsstop": GAP, "threads": 1},
+    "scip": {"limits/gap": 0.0, "limits/absgap": GAP},
+    "cbc": {"ratioGap": 0.0, "allowableGap": GAP, "threads": 1},
     "glpk": {"mipgap": 0.0},
 }
 #: How to get solvers that people install from the package index.
@@ -101,15 +103,19 @@ class PyomoSolver:
         """Return the model of one point; relaxed where the tables are a relaxation."""
         margin = 0.0 if tables.rounded_up else MARGIN
         build = p1_model if point.lam_index is None else p3_model
+        gap = absolute_gap(tables.weighted)
         settings = _OPTIONS.get(_plain(self.name), {})
-        return PyomoModel(build(tables, point, margin), tables.users, self._solver, settings)
+        settings = {name: gap if value is GAP else value for name, value in settings.items()}
+        return PyomoModel(build(tables, point, margin), tables, self._solver, settings)
 
 
 class PyomoModel:
     """One point's Pyomo model with its solver."""
 
-    def __init__(self, model: Any, users: int, solver: Any, settings: dict[str, Any]) -> None:
-        self._model, self._users = model, users
+    def __init__(
+        self, model: Any, tables: CostTables, solver: Any, settings: dict[str, Any]
+    ) -> None:
+        self._model, self._tables = model, tables
         self._solver, self._settings = solver, settings
         model.covers = pyo.ConstraintList()
 
@@ -120,9 +126,9 @@ class PyomoModel:
         model.covers.add(pyo.quicksum(terms) <= cover.limit)
 
     def solve(self, at_least: int, limits: Limits) -> PointAnswer:
-        """Maximise the users served, at least `at_least` of them."""
+        """Maximise the objective, which must be at least `at_least`."""
         model = self._model
-        most = len(set(model.x) | set(model.y))
+        most = int(self._tables.value[list(set(model.x) | set(model.y))].sum())
         if most < at_least:
             return PointAnswer(None, most)
         model.del_component("cutoff")
@@ -138,7 +144,7 @@ class PyomoModel:
         if not len(results.solution):
             return PointAnswer(None, bound, _ENDINGS[condition])
         modes = self._modes(results)
-        found = modes if np.count_nonzero(modes) >= at_least else None
+        found = modes if self._tables.worth(modes) >= at_least else None
         return PointAnswer(found, bound, _ENDINGS[condition])
 
     def _run(self, limits: Limits) -> Any:
@@ -154,7 +160,7 @@ class PyomoModel:
         """Return the solution's modes, binaries rounded."""
         with _quiet():
             self._model.solutions.load_from(results)
-        modes = np.zeros(self._users, np.int8)
+        modes = np.zeros(self._tables.users, np.int8)
         for mode, choices in ((AD, self._model.x), (SD, self._model.y)):
             for k, choice in choices.items():
                 if choice.value is not None and round(choice.value) == 1:

@@ -125,7 +125,10 @@ def choices(tables: CostTables, point: Point, margin: float) -> Any:
     model.x = pyo.Var(ad.users, domain=pyo.Binary, doc="user is served in AD")
     model.y = pyo.Var(sd.users, domain=pyo.Binary, doc="user is served in SD")
     model.served = pyo.Objective(
-        expr=pyo.quicksum(model.x.values()) + pyo.quicksum(model.y.values()), sense=pyo.maximize
+        expr=pyo.quicksum(
+            int(tables.value[k]) * chosen[k] for chosen in (model.x, model.y) for k in chosen
+        ),
+        sense=pyo.maximize,
     )
     both = [k for k in ad.users if k in set(sd.users)]
     model.one_mode = pyo.Constraint(both, rule=lambda m, k: m.x[k] + m.y[k] <= 1)

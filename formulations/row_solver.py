@@ -11,9 +11,9 @@ from instances import CostTables
 
 from .backend import Request
 from .covers import Cover
-from .grid import Limits, PointAnswer, PointModel
+from .grid import Limits, PointAnswer, PointModel, absolute_gap
 from .points import Point
-from .rows import BOXED, STRONGEST, Rows, build_rows, check_formulation
+from .rows import BOXED, Rows, build_rows, chosen_formulation
 from .rows.scaled import ScaledRows, scale
 
 
@@ -36,10 +36,15 @@ class RowModel(ABC):
         self._rows.forbid(cover.ad, cover.sd, cover.limit)
 
     def solve(self, at_least: int, limits: Limits) -> PointAnswer:
-        """Maximise the users served, at least `at_least` of them."""
-        if self._rows.most_served < at_least:
+        """Maximise the objective, which must be at least `at_least`."""
+        if self._rows.most < at_least:
             return PointAnswer(None, at_least - 1)
         return self._ask(scale(self._rows.with_cutoff(at_least), self._relaxed), at_least, limits)
+
+    @property
+    def _gap(self) -> float:
+        """The absolute gap to stop at."""
+        return absolute_gap(max(self._rows.objective, default=0) > 1)
 
     @abstractmethod
     def _ask(self, rows: ScaledRows, at_least: int, limits: Limits) -> PointAnswer:
@@ -48,9 +53,9 @@ class RowModel(ABC):
     def _found(
         self, values: Any, bound: int, at_least: int, stopped_by: str | None, nodes: int
     ) -> PointAnswer:
-        """Return the answer that a solver's column values stand for, if they serve enough."""
+        """Return the answer that a solver's column values stand for, if it is worth enough."""
         modes = self._rows.modes(np.array(values))
-        found = modes if np.count_nonzero(modes) >= at_least else None
+        found = modes if self._rows.worth(modes) >= at_least else None
         return PointAnswer(found, bound, stopped_by, nodes)
 
 
@@ -66,12 +71,12 @@ class RowSolver(ABC):
         """Return the solver's version."""
 
     def check(self, request: Request) -> None:
-        """Refuse a formulation that does not exist."""
-        check_formulation(request.options)
+        """Refuse a formulation that does not exist, or that counts users of differing values."""
+        chosen_formulation(request.options, request.weighted)
 
     def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> PointModel:
         """Return the model of one point; relaxed where the tables are a relaxation."""
-        relaxed, name = not tables.rounded_up, options.get("formulation", STRONGEST)
+        relaxed, name = not tables.rounded_up, chosen_formulation(options, tables.weighted)
         if name == BOXED:
             from .boxed import BoxedModel
 

@@ -30,11 +30,14 @@ class ScipModel(RowModel):
     """One point's rows on MathOpt."""
 
     def _ask(self, rows: ScaledRows, at_least: int, limits: Limits) -> PointAnswer:
-        (model, columns), most = _model(rows), self._rows.most_served
+        (model, columns), most = _model(rows), self._rows.most
         stop = SolveInterrupter()
         result = interruptible.run(
             lambda: mathopt.solve(
-                model, mathopt.SolverType.GSCIP, params=_parameters(limits), interrupter=stop
+                model,
+                mathopt.SolverType.GSCIP,
+                params=_parameters(limits, self._gap),
+                interrupter=stop,
             ),
             stop.interrupt,
         )
@@ -64,7 +67,7 @@ class ScipSolver(RowSolver):
         return f"ortools {version('ortools')} (SCIP)"
 
 
-def _parameters(limits: Limits) -> Any:
+def _parameters(limits: Limits, gap: float) -> Any:
     seconds = limits.time_limit
     return mathopt.SolveParameters(
         time_limit=None if seconds is None else timedelta(seconds=seconds),
@@ -72,7 +75,7 @@ def _parameters(limits: Limits) -> Any:
         threads=1,
         random_seed=limits.seed % 2**31,
         relative_gap_tolerance=0.0,
-        absolute_gap_tolerance=0.99,
+        absolute_gap_tolerance=gap,
     )
 
 

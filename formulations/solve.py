@@ -17,6 +17,7 @@ from instances import (
     load,
     load_schedule,
 )
+from instances.values import total
 
 from . import api
 from .backend import names
@@ -28,8 +29,12 @@ def main(
         Problem, typer.Option(help="P1: shared memory; P2: also choose λ; P3: P2 at one z and λ.")
     ] = "P1",
     solver: Annotated[
-        str, typer.Option(help=f"{', '.join(names())}, or pyomo:NAME for any Pyomo solver.")
-    ] = api.DEFAULT_SOLVER,
+        str | None,
+        typer.Option(
+            help=f"{', '.join(names())}, or pyomo:NAME for any Pyomo solver; "
+            f"{api.DEFAULT_SOLVER} if left out ({api.WEIGHTED_SOLVER} where users' values differ)."
+        ),
+    ] = None,
     z: Annotated[float | None, typer.Option(help="Fix the compute share of AD.")] = None,
     lam: Annotated[
         float | None, typer.Option("--lambda", help="Fix the memory share of AD.")
@@ -48,14 +53,14 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
     output: Annotated[Path | None, typer.Option(help="Also write the JSON result here.")] = None,
 ) -> commandline.Exit:
-    """Serve as many users as possible, and prove it.
+    """Serve as many users as possible, or the most valuable, and prove it.
 
     Exit code 0: optimal; 2: bad input; 3: undecided, a limit was met first.
     """
     data = load(instance)
     if start is not None and no_start:
         raise InputError("--start and --no-start contradict each other")
-    given = None if start is None else load_schedule(start)
+    given = None if start is None else load_schedule(start, data)
     options = {} if formulation is None else {"formulation": formulation}
     try:
         result = api.solve(
@@ -91,7 +96,9 @@ def _show(instance: Instance, result: Result) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    found = f"no schedule, at most {result.bound} of {len(instance.users)} users"
+    everybody, values = len(instance.users), total(instance)
+    found = f"no schedule, at most {result.bound} of {values}"
+    found += " users" if values == everybody else f" that all {everybody} users are worth"
     if (schedule := result.schedule) is not None:
         served = {*schedule.ad, *schedule.sd}
         rest = tuple(user.id for user in instance.users if user.id not in served)
@@ -100,10 +107,9 @@ def _show(instance: Instance, result: Result) -> None:
             table.add_row(mode, str(len(ids)), Text(" ".join(ids)))
         console.print(table)
         split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
-        found = (
-            f"{result.objective} of {len(instance.users)} users, bound {result.bound}, "
-            f"z = {schedule.z:g}{split}"
-        )
+        found = f"{schedule.served} of {everybody} users, "
+        found += "" if values == everybody else f"worth {result.objective} of {values}, "
+        found += f"bound {result.bound}, z = {schedule.z:g}{split}"
     cause = "" if result.stopped_by is None else f" (stopped by {result.stopped_by})"
     console.print(
         f"{result.problem}, {result.solver}: {result.status}{cause}: {found}; "

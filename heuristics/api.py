@@ -8,7 +8,9 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, get_args
 
-from instances import Instance, Problem, Result, Schedule, Status
+import numpy as np
+
+from instances import Instance, Problem, Result, Schedule, Status, values, worth
 from instances.assignment import fits, to_assignment
 from instances.feasible import is_feasible
 
@@ -75,7 +77,8 @@ def solve(
     Raises
     ------
     ValueError
-        If the algorithm is unknown or malformed, or a share is not in its grid.
+        If the algorithm is unknown or malformed, a share is not in its grid, or users' values
+        differ: the paper's algorithms count users (a function of your own may do as it likes).
     """
     started = time.perf_counter()
     if memory not in get_args(Memory):
@@ -85,6 +88,7 @@ def solve(
     if ":" in algorithm:
         schedule = _own(algorithm, task)
     elif algorithm in ALGORITHMS:
+        values.refuse_different(instance, algorithm)
         schedule, statistics = ALGORITHMS[algorithm](task)
     else:
         names = ", ".join(ALGORITHMS)
@@ -101,7 +105,7 @@ def solve(
         solver=algorithm if ":" in algorithm else f"heuristics.{algorithm}",
         solver_version=_version(),
         options={name: value for name, value in options.items() if value is not None},
-        objective=schedule.served,
+        objective=worth(instance, schedule),
         bound=bound,
         runtime_s=runtime,
         schedule=schedule,
@@ -120,8 +124,9 @@ def _judged(task: Task, schedule: Schedule, problem: Problem) -> tuple[Status, i
     """Return what is known about a schedule; the bound counts who can be served alone."""
     if not _holds(task, schedule, problem):
         return Status.VIOLATED, None
-    most = int((task.tables.ad_allowed | task.tables.sd_allowed).sum())
-    if schedule.served == most:
+    alone = np.flatnonzero(task.tables.ad_allowed | task.tables.sd_allowed)
+    most = sum(task.instance.users[k].value for k in alone)
+    if worth(task.instance, schedule) == most:
         return Status.OPTIMAL, most
     return Status.FEASIBLE, None
 

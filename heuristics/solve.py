@@ -65,9 +65,10 @@ def _show(instance: Instance, result: Result) -> None:
     console = Console(highlight=False)
     console.print(table)
     split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
+    value = "" if result.objective == schedule.served else f", worth {result.objective}"
     padded = ", padded memory" if result.options.get("memory") == "padded" else ""
     console.print(
-        f"{result.solver}{padded}: serves {result.objective} of {len(instance.users)} "
+        f"{result.solver}{padded}: serves {schedule.served} of {len(instance.users)}{value} "
         f"({result.status}), z = {schedule.z:g}{split}, {result.runtime_s:.3g} s",
         markup=False,
         soft_wrap=True,

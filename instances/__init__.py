@@ -8,6 +8,7 @@ from .mmkp_files import load_mmkp
 from .model import Hardware, Instance, Transformer, User
 from .partition import equal_cardinality_partition
 from .schedule import Problem, Result, Schedule, Status
+from .values import worth
 
 __all__ = [
     "FAMILIES",
@@ -31,4 +32,5 @@ __all__ = [
     "load_schedule",
     "loads",
     "save",
+    "worth",
 ]

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from . import values
 from .model import Instance
 from .numbers import exact
 from .pricing import Rounding, Row, Server
@@ -82,6 +83,9 @@ class CostTables(NamedTuple):
         R(z); negative where not even the weights fit.
     ad_room, sd_room : (nz, nl) bytes
         λ R(z) and (1 - λ) R(z), for P2 and P3.
+    value : (K,)
+        What serving the user is worth, in units of the values' greatest common divisor: 1 unless
+        they differ.
     """
 
     tick_exponent: int
@@ -116,11 +120,21 @@ class CostTables(NamedTuple):
     room: Integers
     ad_room: Integers
     sd_room: Integers
+    value: Integers
 
     @property
     def users(self) -> int:
         """Number of users K."""
         return len(self.deadline)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether values differ, so that counting users is not enough."""
+        return bool((self.value != 1).any())
+
+    def worth(self, modes: NDArray[np.int8]) -> int:
+        """Return the summed value of the users whose mode is not 0."""
+        return int(self.value[modes != 0].sum())
 
 
 def build_tables(instance: Instance, rounded_up: bool = True) -> CostTables:
@@ -197,6 +211,7 @@ def _tables(
     ranks = {a: rank for rank, a in enumerate(sorted({row.accepted for row in rows}))}
     z_grid = [exact(z) for z in instance.z_grid]
     lambda_grid = [exact(share) for share in instance.lambda_grid]
+    worth = values.unit(instance)
     denominator = math.lcm(*(z.denominator for z in z_grid))
     room = [server.both_room if z < 1 else server.most_room for z in z_grid]
     return CostTables(
@@ -232,6 +247,7 @@ def _tables(
         room=np.array([max(-1, r) for r in room], np.int64),
         ad_room=_shares(room, lambda_grid),
         sd_room=_shares(room, [1 - share for share in lambda_grid]),
+        value=column(user.value // worth for user in instance.users),
     )
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from .model import Instance
 from .schedule import Schedule
+from .values import worth
 
 Document = TypeVar("Document", bound=BaseModel)
 #: Keys and positions from the top of a document down.
@@ -33,11 +34,17 @@ def load(path: str | Path) -> Instance:
     return _load(Path(path), Instance)
 
 
-def load_schedule(path: str | Path) -> Schedule:
+def load_schedule(path: str | Path, instance: Instance | None = None) -> Schedule:
     """Return the schedule in a JSON file.
 
     A result as ``formulations.solve --json`` prints it is accepted too: its schedule is read, and
     what it claims to serve must be what the schedule serves.
+
+    Parameters
+    ----------
+    path : str or Path
+    instance : Instance, optional
+        What the schedule is for: users count by its values. Left out, each counts 1.
 
     Raises
     ------
@@ -49,13 +56,17 @@ def load_schedule(path: str | Path) -> Schedule:
     if not isinstance(document.get("schedule"), dict):
         return _validate(path, document, Schedule)
     schedule = _validate(path, document["schedule"], Schedule)
+    try:
+        served = schedule.served if instance is None else worth(instance, schedule)
+    except ValueError as error:
+        raise InputError(f"{path}: schedule: {error}") from None
     objective, bound = document.get("objective"), document.get("bound")
-    if objective is not None and objective != schedule.served:
+    if objective is not None and objective != served:
         raise InputError(
-            f"{path}: objective: claims {_short(objective)}, its schedule serves {schedule.served}"
+            f"{path}: objective: claims {_short(objective)}, its schedule serves {served}"
         )
-    if isinstance(bound, int) and bound < schedule.served:
-        raise InputError(f"{path}: bound: {bound} lies below the {schedule.served} users served")
+    if isinstance(bound, int) and bound < served:
+        raise InputError(f"{path}: bound: {bound} lies below the {served} users served")
     return schedule
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +16,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -25,6 +28,9 @@ from .numbers import exact
 LARGEST_COUNT = 10**9
 #: Most tokens accepted: above any context, and few enough to recount a schedule step by step.
 MOST_TOKENS = 10**7
+#: Most that all users of an instance together may be worth where values differ: solvers in floats
+#: tell whole numbers of this size apart.
+LARGEST_WORTH = 10**5
 #: Grid values carry at most this many decimals, so that shares are small fractions.
 GRID_DECIMALS = 9
 
@@ -52,6 +58,7 @@ def _tuple(value: Any) -> Any:
 
 Count = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=LARGEST_COUNT)]
 Tokens = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_TOKENS)]
+Value = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=LARGEST_WORTH)]
 Bytes = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**50)]
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
@@ -150,6 +157,8 @@ class User(_Frozen):
         Bandwidths in Hz.
     uplink_bps_per_hz, downlink_bps_per_hz : float
         Spectral efficiencies in bit/s/Hz.
+    value : int, optional
+        What serving the user is worth; the paper's 1 if left out.
     """
 
     id: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
@@ -161,6 +170,15 @@ class User(_Frozen):
     uplink_bps_per_hz: Positive
     downlink_hz: Positive
     downlink_bps_per_hz: Positive
+    value: Value = 1
+
+    @model_serializer(mode="wrap")
+    def _without_the_papers_value(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave a value of 1 out, so that the paper's instances look as they always did."""
+        data: dict[str, Any] = handler(self)
+        if self.value == 1:
+            data.pop("value", None)
+        return data
 
 
 class Instance(_Frozen):
@@ -187,7 +205,8 @@ class Instance(_Frozen):
     Raises
     ------
     pydantic.ValidationError
-        If a field is missing, unknown or out of range, or two users share an id.
+        If a field is missing, unknown or out of range, two users share an id, or users of
+        different values are worth more than `LARGEST_WORTH` together.
     """
 
     schema_: Literal["balance-instance/1"] = Field(default="balance-instance/1", alias="schema")
@@ -220,6 +239,14 @@ class Instance(_Frozen):
         twice = [name for name, count in Counter(u.id for u in self.users).items() if count > 1]
         if twice:
             raise ValueError(f"user id {twice[0]!r} occurs more than once")
+        return self
+
+    @model_validator(mode="after")
+    def _values_small(self) -> Instance:
+        values = {user.value for user in self.users}
+        worth = sum(user.value for user in self.users)
+        if len(values) > 1 and worth > LARGEST_WORTH * math.gcd(*values):
+            raise ValueError(f"the users' values sum to {worth}, more than {LARGEST_WORTH}")
         return self
 
     @cached_property

@@ -53,7 +53,7 @@ class Schedule(BaseModel):
 
     @property
     def served(self) -> int:
-        """Users served, |X| + |Y|: the objective of P1."""
+        """Users served, |X| + |Y|: the objective of P1, unless users have values of their own."""
         return len(self.ad) + len(self.sd)
 
 
@@ -79,7 +79,8 @@ class Result(BaseModel):
     problem, solver, solver_version, options, seed
         What was asked of whom.
     objective : int or None
-        Users served by `schedule`; None without one.
+        Users served by `schedule`, or what they are worth (`instances.worth`) where they have
+        values; None without a schedule.
     bound : int or None
         Proven upper bound on the objective; None where the method proves none.
     runtime_s : float

@@ -17,6 +17,8 @@ Batch = tuple[int, int, int, bool]
 def brute_force(tables: CostTables, with_lambda: bool = False) -> int:
     """Return the optimum of P1 (or of P2) on the tables by trying every pair of batches.
 
+    Users count by their values.
+
     Every set of users is costed once per mode; a pair of disjoint sets then only needs
     comparisons in Python integers.
     """
@@ -66,10 +68,11 @@ def _best_at(
         ]
 
     best = 0
+    worth = [int(tables.value[_members(mask, tables.users)].sum()) for mask in range(len(ad))]
     sd_fitting = fitting(sd, whole - z, sd_room)
     for first in fitting(ad, z, ad_room):
         for second in sd_fitting:
-            served = first.bit_count() + second.bit_count()
+            served = worth[first] + worth[second]
             if served > best and not first & second:
                 if lam is None and ad[first][1] + sd[second][1] > room:
                     continue

@@ -51,13 +51,13 @@ def _less(left: Any, right: Any) -> bool:
 def _schedule_faults(
     instance: Instance, schedule: Schedule, objective: int | None, problem: Problem
 ) -> Iterator[str]:
-    if objective != schedule.served:
-        yield f"says objective {objective}, but its schedule serves {schedule.served}"
     try:
         report = check(instance, schedule, problem)
     except ValueError as error:
         yield f"schedule is malformed: {error}"
         return
+    if objective != report.value:
+        yield f"says objective {objective}, but its schedule serves {report.value}"
     if not report.feasible:
         yield f"schedule is rejected ({verdict(report)})"
 

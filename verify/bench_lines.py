@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from instances import InputError, Instance, Problem, Result, Schedule, Status
+from instances import InputError, Instance, Problem, Result, Schedule, Status, worth
 
 from .bench_cases import split
 
@@ -119,7 +119,8 @@ def solve(line: Line, instance: Instance, problem: Problem, time_limit: float) -
         If a third party's function returns something else.
     """
     if line.is_function:
-        return as_result(_function(line.solver)(instance, time_limit), problem, str(line))
+        answer = _function(line.solver)(instance, time_limit)
+        return as_result(answer, problem, str(line), instance)
     if line.is_heuristic:
         import heuristics
 
@@ -132,7 +133,7 @@ def solve(line: Line, instance: Instance, problem: Problem, time_limit: float) -
     )
 
 
-def as_result(answer: object, problem: Problem, name: str) -> Result:
+def as_result(answer: object, problem: Problem, name: str, instance: Instance) -> Result:
     """Return a third party's answer as a result."""
     if isinstance(answer, Result):
         return answer
@@ -143,7 +144,7 @@ def as_result(answer: object, problem: Problem, name: str) -> Result:
         problem=problem,
         solver=name,
         solver_version="",
-        objective=answer.served,
+        objective=worth(instance, answer),
         runtime_s=0.0,
         schedule=answer,
     )

@@ -46,7 +46,7 @@ class Brute:
         self.z_grid = tuple(instance.z_grid if z_grid is None else z_grid)
 
     def most_served(self, lambda_grid: Iterable[float] | None = None) -> int:
-        """Return the most users at any z: with one memory, or with any of some splits of it."""
+        """Return the best objective at any z: with one memory, or with any of some splits of it."""
         shares = None if lambda_grid is None else sorted(map(exact, lambda_grid))
         return max((self._at(z, shares) for z in self.z_grid), default=0)
 
@@ -54,13 +54,21 @@ class Brute:
         total = room(self.instance, z)
         if total < 0:
             return 0
-        best = 0
+        best, worth = 0, self._worth
         for first, ad in self._ad[z]:
             for second, sd in self._sd[z]:
-                served = (first | second).bit_count()
+                served = worth[first] + worth[second]
                 if served > best and not first & second and _fits(ad, sd, total, shares):
                     best = served
         return best
+
+    @cached_property
+    def _worth(self) -> list[int]:
+        """What every set of users is worth."""
+        worth = [0]
+        for user in self.instance.users:
+            worth += [each + user.value for each in worth]
+        return worth
 
     @cached_property
     def _ad(self) -> dict[float, list[Batch]]:

@@ -39,7 +39,8 @@ def main(
     """
     if plot is not None:
         check_picture(plot)
-    problem_data, decisions = load(instance), load_schedule(schedule)
+    problem_data = load(instance)
+    decisions = load_schedule(schedule, problem_data)
     try:
         report = verify.check(problem_data, decisions, problem)
     except ValueError as error:

@@ -55,6 +55,7 @@ def inequality_table(report: Report, most: int | None = 10) -> Table:
 def verdict(report: Report) -> str:
     """Return one line: PASS, or FAIL with the number and the worst of each kind of violation."""
     people = "1 user" if report.served == 1 else f"{report.served} users"
+    people += "" if report.value == report.served else f", worth {report.value}"
     if report.feasible:
         return f"PASS: serves {people}, every inequality of {report.problem} holds"
     return f"FAIL: serves {people}; " + "; ".join(_faults(report))

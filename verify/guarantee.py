@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from formulations.api import DEFAULT_SOLVER
-from instances import InputError, Instance, Problem, Result, Schedule
+from instances import InputError, Instance, Problem, Result, Schedule, values, worth
 
 from . import algorithms
 from .judge import check
@@ -63,8 +63,10 @@ class Guarantee:
         dict
             ``users``; ``served`` (None if the schedule is refused); ``p1`` and ``p2``: proven
             [lower, upper]; ``faults``: kind to sentence; ``solver``; ``seconds``. Or ``skipped``:
-            why the solver refuses the instance.
+            why the bound means nothing here or the solver refuses the instance.
         """
+        if values.differ(instance):
+            return {"skipped": f"{self.algorithm}: the paper's bound {values.COUNTS_USERS}"}
         begin = time.perf_counter()
         served, split, faults = self._judged(instance)
         try:
@@ -102,7 +104,7 @@ class Guarantee:
         except ValueError as error:
             return None, False, {"malformed": str(error)}
         if report.feasible:
-            return report.served, split, {}
+            return report.value, split, {}
         kinds = ", ".join(f"{kind} × {count}" for kind, count in report.violations.items())
         return None, split, {"infeasible": f"{self.algorithm}: {kinds}"}
 
@@ -130,8 +132,8 @@ def find_solver(name: str) -> None:
 
 def _interval(instance: Instance, result: Result) -> tuple[int, int]:
     """Return the proven bounds on an optimum; serving nobody and serving all always bound it."""
-    lower = 0 if result.schedule is None else result.schedule.served
-    return lower, len(instance.users) if result.bound is None else result.bound
+    lower = 0 if result.schedule is None else worth(instance, result.schedule)
+    return lower, values.total(instance) if result.bound is None else result.bound
 
 
 def _refused(instance: Instance, result: Result) -> Iterator[tuple[str, str]]:
@@ -145,10 +147,10 @@ def _refused(instance: Instance, result: Result) -> Iterator[tuple[str, str]]:
             "solver",
             f"{result.problem}: {result.solver}: violates {', '.join(report.violations)}",
         )
-    elif result.objective != report.served:
+    elif result.objective != report.value:
         yield (
             "solver",
-            f"{result.problem}: {result.solver}: says {result.objective}, serves {report.served}",
+            f"{result.problem}: {result.solver}: says {result.objective}, serves {report.value}",
         )
 
 

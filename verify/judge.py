@@ -65,12 +65,15 @@ class Report:
         ``"P1"``, ``"P2"`` or ``"P3"``.
     served : int
         Users that the schedule serves, recounted.
+    value : int
+        What these users are worth: the objective, `served` unless users have values of their own.
     inequalities : tuple of Inequality
         Every row, with exact slack.
     """
 
     problem: Problem
     served: int
+    value: int
     inequalities: tuple[Inequality, ...]
 
     @property
@@ -98,6 +101,7 @@ class Report:
             "problem": self.problem,
             "feasible": self.feasible,
             "served": self.served,
+            **({} if self.value == self.served else {"value": self.value}),
             "violations": self.violations,
             "inequalities": [_plain(row) for row in self.inequalities],
         }
@@ -131,7 +135,8 @@ def check(instance: Instance, schedule: Schedule, problem: Problem = "P1") -> Re
         *_memory_rows(instance, schedule, problem, ad, sd),
         *_latency_rows(instance, schedule, ad, sd),
     ]
-    return Report(problem, schedule.served, tuple(rows))
+    value = sum(user.value for user in (*ad, *sd))
+    return Report(problem, schedule.served, value, tuple(rows))
 
 
 def _batches(instance: Instance, schedule: Schedule) -> tuple[list[User], list[User]]:

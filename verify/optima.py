@@ -19,7 +19,7 @@ class WrongAnswer(RuntimeError):
 
 
 def optimum(instance: Instance, problem: Problem = "P1", **request: Any) -> int:
-    """Return the most users that can be served.
+    """Return the most users that can be served, or the most that they are worth.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def optimum(instance: Instance, problem: Problem = "P1", **request: Any) -> int:
     if result.status is not Status.OPTIMAL or result.schedule is None:
         raise NotProven(f"{result.solver}: {problem} {result.status}, {result.stopped_by}")
     report = check(instance, result.schedule, problem)
-    if not report.feasible or report.served != result.objective:
+    if not report.feasible or report.value != result.objective:
         raise WrongAnswer(
             f"{result.solver}: {problem}: says {result.objective}, judged {report.to_dict()}"
         )
-    return report.served
+    return report.value

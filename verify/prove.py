@@ -35,7 +35,10 @@ def main(
     data = load(instance)
     if bound >= len(data.users):
         raise InputError(f"--bound {bound}: an instance of {len(data.users)} users has no more")
-    proof = prove(data, bound, time_limit)
+    try:
+        proof = prove(data, bound, time_limit)
+    except ValueError as error:
+        raise InputError(f"{instance}: {error}") from None
     log = {
         "instance_sha256": hashlib.sha256(dumps(data).encode()).hexdigest(),
         "users": len(data.users),

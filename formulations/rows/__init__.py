@@ -15,10 +15,11 @@ __all__ = [
     "BOXED",
     "FORMULATIONS",
     "STRONGEST",
+    "STRONGEST_WEIGHTED",
     "Row",
     "Rows",
     "build_rows",
-    "check_formulation",
+    "chosen_formulation",
     "names",
 ]
 
@@ -43,8 +44,9 @@ FORMULATIONS: dict[str, Callable[[CostTables, Point], Rows]] = {
 }
 #: Box by box, ``"steps"`` for those that counting leaves (`formulations.boxed`): not one MILP.
 BOXED = "boxed"
-#: What solvers that know all formulations use by default.
-STRONGEST = BOXED
+#: What solvers that know all formulations use by default: where users are counted, and where their
+#: values differ. (Counting boxes out needs equal values; the rows take any objective.)
+STRONGEST, STRONGEST_WEIGHTED = BOXED, "compact"
 
 
 def names() -> tuple[str, ...]:
@@ -63,11 +65,26 @@ def build_rows(tables: CostTables, point: Point, formulation: str = "compact") -
     if formulation not in FORMULATIONS:
         choices = ", ".join(FORMULATIONS)
         raise ValueError(f"unknown formulation {formulation!r}; choose from {choices}")
-    return FORMULATIONS[formulation](tables, point)
+    rows = FORMULATIONS[formulation](tables, point)
+    rows.count(tables.value)
+    return rows
 
 
-def check_formulation(options: Mapping[str, Any]) -> None:
-    """Raise ValueError if a solver's options name a formulation that does not exist."""
-    name = options.get("formulation", STRONGEST)
-    if name not in names():
-        raise ValueError(f"unknown formulation {name!r}; choose from {', '.join(names())}")
+def chosen_formulation(options: Mapping[str, Any], weighted: bool) -> str:
+    """Return the formulation that a solver's options name, or the strongest there is.
+
+    Raises
+    ------
+    ValueError
+        If it does not exist, or only counts users where their values differ.
+    """
+    name: str = options.get("formulation", STRONGEST_WEIGHTED if weighted else STRONGEST)
+    choices = tuple(FORMULATIONS) if weighted else names()
+    if name in names() and name not in choices:
+        raise ValueError(
+            f"formulation {name!r} counts users, but their values differ; "
+            f"choose from {', '.join(choices)}"
+        )
+    if name not in choices:
+        raise ValueError(f"unknown formulation {name!r}; choose from {', '.join(choices)}")
+    return name

@@ -72,17 +72,28 @@ class Rows:
         columns = [self.ad[int(k)] for k in ad] + [self.sd[int(k)] for k in sd]
         self.at_most([(column, 1) for column in columns], limit)
 
-    def with_cutoff(self, served: int) -> Rows:
-        """Return these rows and one more: at least `served` users."""
+    def count(self, value: NDArray[np.int64]) -> None:
+        """Let every user count by its value."""
+        for columns in (self.ad, self.sd):
+            for user, column in columns.items():
+                self.objective[column] = int(value[user])
+
+    def with_cutoff(self, objective: int) -> Rows:
+        """Return these rows and one more: an objective of at least so much."""
         extended = replace(self, rows=[*self.rows])
         columns = (*self.ad.values(), *self.sd.values())
-        extended.at_most([(column, -1) for column in columns], -served)
+        extended.at_most([(column, -self.objective[column]) for column in columns], -objective)
         return extended
 
     @property
-    def most_served(self) -> int:
-        """Users who are allowed in some mode."""
-        return len(self.ad.keys() | self.sd.keys())
+    def most(self) -> int:
+        """The objective if everybody who is allowed in some mode is served."""
+        return sum(self.objective[column] for column in (self.ad | self.sd).values())
+
+    def worth(self, modes: NDArray[np.int8]) -> int:
+        """Return the objective of a choice of modes."""
+        columns = self.ad | self.sd  # a user counts the same in both
+        return sum(self.objective[columns[k]] for k in np.flatnonzero(modes).tolist())
 
     def modes(self, values: NDArray[np.float64]) -> NDArray[np.int8]:
         """Return each user's mode in a solution, its binaries rounded to the nearest integer."""

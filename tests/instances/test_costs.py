@@ -25,6 +25,7 @@ from instances.exact import (
     sd_memory,
     upload_time,
 )
+from instances.generators import Overrides
 from instances.numbers import exact
 
 
@@ -123,6 +124,11 @@ def assert_brackets(instance: Instance, most_sets: int = 9) -> int:
 @pytest.mark.parametrize("family", ["paper-4a", "paper-5a", "memory-tight", "trace"])
 def test_tables_bracket_the_paper_families(family: str, drafts: int) -> None:
     assert assert_brackets(generate(family, 4, 3, draft_length=drafts)) >= 5
+
+
+def test_tables_bracket_grouped_heads() -> None:
+    models: Overrides = {"llm": "Mistral-7B", "slm": "Qwen2.5-0.5B", "true_kv_heads": True}
+    assert assert_brackets(generate("paper-5a", 4, 3, **models)) >= 5
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from statistics import mean
 
+import numpy as np
 import pytest
 from helpers import UNIT, make_instance, make_user
 
-from instances import Instance, User
+from instances import Instance, Transformer, User, build_tables
+from instances.assignment import ad_batch, sd_batch
 from instances.catalog import hardware, model
 from instances.exact import (
     accepted_drafts,
@@ -65,6 +67,22 @@ def test_room_counts_the_small_model_only_where_it_is_loaded() -> None:
     assert room(PAIR, 1.0) == 1000 - 12
     assert room(PAIR, 0.5) == room(PAIR, 0.0) == 1000 - 24
     assert room(make_instance(memory_bytes=11), 1.0) == -1
+
+
+def test_grouped_heads_by_hand() -> None:
+    # D = 2; the LLM's keys and values are 1 wide: 16 FLOP a token, 8 per context token, κ = 4 B
+    whole = Transformer(layers=1, hidden_size=1, num_heads=2, head_dim=1, intermediate_size=1)
+    instance = make_instance(LONG, llm=whole.model_copy(update={"kv_heads": 1}), slm=whole)
+    waiting, alone = Fraction("0.5") + Fraction("0.375"), np.array([0])
+    assert ad_latency(instance, [LONG], 1.0) == waiting + Fraction(64 + 40 + 48, 1000)
+    assert ad_memory(instance, [LONG]) == 4 * (2 + 3)
+    assert sd_memory(instance, [LONG]) == 8 * 3.5 + 4 * 4.5
+    # weights: 2 B (2 (D + D_kv) + 2) and 2 B (4 D + 2)
+    assert (room(instance, 1.0), room(instance, 0.5)) == (1000 - 16, 1000 - 16 - 20)
+    tables = build_tables(instance)
+    assert ad_batch(tables, alone) == (152 * 10**9, 20)
+    assert sd_batch(tables, alone)[1] == 46
+    assert tables.room.tolist() == [964, 964, 984]
 
 
 def test_prefix_of_equation_10() -> None:

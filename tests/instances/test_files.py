@@ -131,6 +131,9 @@ BAD_VALUES = [
     (edit("users", 0, value=3), "users[0]: must be an object (found 3)"),
     (edit("users", value={}), "users: must be a list (found {})"),
     (edit("llm", "kv_heads", value=2), "llm: kv_heads (2) must divide num_heads (1)"),
+    (edit("users", 0, "value", value=0), "user 'ann': value: must be at least 1 (found 0)"),
+    (edit("users", 0, "value", value=1.5), "user 'ann': value: must be a whole number"),
+    (edit("users", 0, "value", value=10**5), "the users' values sum to 100001, more than 100000"),
     (edit("llm", "layers", value=0), "llm.layers: must be at least 1 (found 0)"),
 ]
 
@@ -218,3 +221,11 @@ def test_the_counterexample_of_erratum_e1_is_an_instance(shared_data: Path) -> N
     instance: Instance = load(shared_data / "e1_counterexample.json")
     assert len(instance.users) == 10
     assert instance.users[3].output_tokens == 1001
+
+
+def test_a_value_of_one_leaves_files_as_they_were() -> None:
+    plain = make_instance(make_user())
+    assert '"value"' not in dumps(plain)
+    valued = make_instance(make_user(value=3), make_user("u1"))
+    assert loads(dumps(valued)) == valued
+    assert dumps(valued).count('"value": 3') == dumps(valued).count('"value"') == 1
