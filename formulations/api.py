@@ -7,15 +7,18 @@ import time
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from instances import Instance, Problem, Result, Schedule, Status, build_tables, values
+from instances import Instance, Problem, Result, Schedule, Status, build_tables, drafts, values
 
 from .backend import Backend, Request, create
 from .certify import Certificate, certify
+from .grid import Limits
 from .starts import balance_start, given_start
 
 Modes = Literal["both", "ad-only", "sd-only"]
 Start = Schedule | Result | Literal[False] | None
 
+#: Left to a draft length when the time limit has struck: enough for a bound.
+LEAST_SECONDS = 1e-3
 #: The fastest there is, and the fastest where users' values differ.
 DEFAULT_SOLVER, WEIGHTED_SOLVER = "threshold", "highs"
 
@@ -35,7 +38,8 @@ def solve(
 ) -> Result:
     """Return a schedule that serves the most users, and the bound that proves it.
 
-    Where users' values differ, the objective is their sum over the users served.
+    Where users' values differ, the objective is their sum over the users served. Where the
+    instance leaves a choice of draft lengths, each is solved in turn.
 
     Parameters
     ----------
@@ -48,7 +52,7 @@ def solve(
     z, lam : float, optional
         Fix the compute or the memory share to a value of its grid. P3 needs both, P1 takes no λ.
     time_limit : float, optional
-        Wall seconds, > 0; bounds are kept when it strikes.
+        Wall seconds, > 0, for all draft lengths together; bounds are kept when it strikes.
     start : Schedule, Result or False, optional
         A feasible schedule to improve on. By default Algorithm 3's; False: none.
     node_limit : int, optional
@@ -74,11 +78,57 @@ def solve(
     ModuleNotFoundError
         If the solver is not installed; the message says what to install.
     """
+    _check_limits(time_limit, node_limit)
+    fixed = (problem, solver, z, lam)
+    if instance.draft_lengths is None:
+        return _solve(instance, *fixed, time_limit, start, node_limit, seed, modes, **options)
+    clock = Limits(time_limit).running()
+    starts = _starts(instance, start)
+
+    def solve_at(one: Instance) -> Result:
+        left = clock(0) or Limits(LEAST_SECONDS)
+        begin = starts.get(one.draft_length, start if start is False else None)
+        seconds = left.time_limit
+        return _solve(one, *fixed, seconds, begin, node_limit, seed, modes, **options)
+
+    return drafts.best_of(instance, solve_at)
+
+
+def _starts(instance: Instance, start: Start) -> dict[int, Schedule]:
+    """Return the caller's start by its draft length.
+
+    Raises
+    ------
+    ValueError
+        If it is not one of the instance's.
+    """
+    schedule = start.schedule if isinstance(start, Result) else start
+    if not isinstance(schedule, Schedule):
+        return {}
+    length = schedule.draft_length or instance.draft_length
+    if length not in drafts.lengths(instance):
+        raise ValueError(f"start: draft length {length} is not one of the instance's")
+    return {length: schedule}
+
+
+def _solve(
+    instance: Instance,
+    problem: Problem,
+    solver: str | None,
+    z: float | None,
+    lam: float | None,
+    time_limit: float | None,
+    start: Start,
+    node_limit: int | None,
+    seed: int,
+    modes: Modes,
+    **options: Any,
+) -> Result:
+    """Solve at one draft length."""
     started = time.perf_counter()
     allowed = {"both": (True, True), "ad-only": (True, False), "sd-only": (False, True)}
     if modes not in allowed:
         raise ValueError(f"unknown modes {modes!r}; choose from {', '.join(allowed)}")
-    _check_limits(time_limit, node_limit)
     allow_ad, allow_sd = allowed[modes]
     z_indices, lam_indices = _grid_indices(instance, problem, z, lam)
     weighted = values.differ(instance)

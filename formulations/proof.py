@@ -57,7 +57,8 @@ def prove(instance: Instance, bound: int, time_limit: float | None = None) -> Pr
     Raises
     ------
     ValueError
-        If users' values differ: the proof counts them.
+        If users' values differ: the proof counts them; or if the instance leaves a choice of draft
+        lengths.
 
     Parameters
     ----------

@@ -107,9 +107,11 @@ def _show(instance: Instance, result: Result) -> None:
             table.add_row(mode, str(len(ids)), Text(" ".join(ids)))
         console.print(table)
         split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
+        length = schedule.draft_length
+        drafted = "" if length is None else f", draft length {length}"
         found = f"{schedule.served} of {everybody} users, "
         found += "" if values == everybody else f"worth {result.objective} of {values}, "
-        found += f"bound {result.bound}, z = {schedule.z:g}{split}"
+        found += f"bound {result.bound}, z = {schedule.z:g}{split}{drafted}"
     cause = "" if result.stopped_by is None else f" (stopped by {result.stopped_by})"
     console.print(
         f"{result.problem}, {result.solver}: {result.status}{cause}: {found}; "

@@ -26,6 +26,8 @@ def given_start(
     schedule = start.schedule if isinstance(start, Result) else start
     if schedule is None:
         raise ValueError("start: this result holds no schedule")
+    if schedule.draft_length not in (None, instance.draft_length):
+        raise ValueError(f"start: its draft length {schedule.draft_length} is not the instance's")
     if problem != "P1" and schedule.lam is None:
         raise ValueError(f"start: {problem} needs a lambda, this schedule has none")
     try:

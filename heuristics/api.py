@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from instances import Instance, Problem, Result, Schedule, Status, values, worth
+from instances import Instance, Problem, Result, Schedule, Status, drafts, values, worth
 from instances.assignment import fits, to_assignment
 from instances.feasible import is_feasible
 
@@ -57,6 +58,7 @@ def solve(
     Parameters
     ----------
     instance : Instance
+        Where it leaves a choice of draft lengths, the best over all of them is returned.
     algorithm : str
         ``"balance"`` (Algorithm 3), ``"printed"`` (the same, tuple by tuple), ``"ad-only"``,
         ``"sd-only"``, ``"ecra"`` (z = 1/2), ``"ema"`` (λ = 1/2), ``"ecrma"`` (both); or
@@ -83,6 +85,8 @@ def solve(
     started = time.perf_counter()
     if memory not in get_args(Memory):
         raise ValueError(f"unknown memory {memory!r}; choose from {', '.join(get_args(Memory))}")
+    if instance.draft_lengths is not None and ":" not in algorithm:
+        return drafts.best_of(instance, lambda one: solve(one, algorithm, z, lam, memory))
     task = Task(instance, z, lam, memory == "padded")
     statistics: dict[str, Any] = {}
     if ":" in algorithm:
@@ -97,7 +101,11 @@ def solve(
         )
     runtime = time.perf_counter() - started
     problem = _problem(schedule, z, lam)
+    if instance.draft_lengths is not None:
+        task = replace(task, instance=drafts.drafted(instance, schedule))
     status, bound = _judged(task, schedule, problem)
+    if instance.draft_lengths is not None and status is Status.OPTIMAL:
+        status, bound = Status.FEASIBLE, None  # another length may serve more
     options = {"memory": memory, "z": z, "lam": lam}
     return Result(
         status=status,
@@ -163,6 +171,9 @@ def _own(name: str, task: Task) -> Schedule:
         raise ValueError(f"{name}: its schedule names an unknown user {unknown[0]!r}")
     if schedule.z not in task.instance.z_grid:
         raise ValueError(f"{name}: its schedule's z = {schedule.z} is not in z_grid")
+    if schedule.draft_length not in (None, *drafts.lengths(task.instance)):
+        length = schedule.draft_length
+        raise ValueError(f"{name}: its schedule's draft length {length} is not the instance's")
     return schedule
 
 

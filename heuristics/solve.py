@@ -66,6 +66,8 @@ def _show(instance: Instance, result: Result) -> None:
     console.print(table)
     split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
     value = "" if result.objective == schedule.served else f", worth {result.objective}"
+    length = schedule.draft_length
+    split += "" if length is None else f", draft length {length}"
     padded = ", padded memory" if result.options.get("memory") == "padded" else ""
     console.print(
         f"{result.solver}{padded}: serves {schedule.served} of {len(instance.users)}{value} "

@@ -151,6 +151,11 @@ def build_tables(instance: Instance, rounded_up: bool = True) -> CostTables:
     -------
     CostTables
 
+    Raises
+    ------
+    ValueError
+        If the instance leaves a choice of draft lengths.
+
     Notes
     -----
     Every number is exact before it is rounded once. A tick is 1 ps, coarser only where the sum of

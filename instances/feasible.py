@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .drafts import drafted
 from .exact import ad_latency, ad_memory, remaining_budget, room, sd_latency, sd_memory
 from .model import Instance
 from .numbers import exact
@@ -28,6 +29,7 @@ def is_feasible(instance: Instance, schedule: Schedule, problem: Problem = "P1")
         raise ValueError(f"{problem} needs a schedule with a lambda")
     if schedule.served == 0:
         return True
+    instance = drafted(instance, schedule)
     if room(instance, schedule.z) < 0:
         return False
     return _in_time(instance, schedule) and _in_memory(instance, schedule, problem)

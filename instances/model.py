@@ -59,6 +59,7 @@ def _tuple(value: Any) -> Any:
 Count = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=LARGEST_COUNT)]
 Tokens = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_TOKENS)]
 Value = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=LARGEST_WORTH)]
+Drafts = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=64)]
 Bytes = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**50)]
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
@@ -192,6 +193,9 @@ class Instance(_Frozen):
         The server that runs both.
     draft_length : int
         Draft tokens per speculative iteration, L^D.
+    draft_lengths : tuple of int, optional
+        Lengths of which a schedule may choose one, ascending, `draft_length` among them; left out,
+        there is no choice.
     bits_per_token : float
         Bits sent per token, γ.
     z_grid, lambda_grid : tuple of float
@@ -214,7 +218,8 @@ class Instance(_Frozen):
     llm: Transformer
     slm: Transformer
     hardware: Hardware
-    draft_length: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=64)]
+    draft_length: Drafts
+    draft_lengths: Annotated[tuple[Drafts, ...], BeforeValidator(_tuple)] | None = None
     bits_per_token: Positive
     z_grid: Grid
     lambda_grid: Grid
@@ -239,6 +244,16 @@ class Instance(_Frozen):
         twice = [name for name, count in Counter(u.id for u in self.users).items() if count > 1]
         if twice:
             raise ValueError(f"user id {twice[0]!r} occurs more than once")
+        return self
+
+    @model_validator(mode="after")
+    def _drafts_ascend(self) -> Instance:
+        if self.draft_lengths is None:
+            return self
+        if any(low >= high for low, high in itertools.pairwise(self.draft_lengths)):
+            raise ValueError("draft_lengths must ascend and be distinct")
+        if self.draft_length not in self.draft_lengths:
+            raise ValueError(f"draft_length ({self.draft_length}) must be among draft_lengths")
         return self
 
     @model_validator(mode="after")

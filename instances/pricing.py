@@ -87,9 +87,20 @@ def _pairs(count: int) -> int:
 
 
 class Server:
-    """What an instance's users share, ready to price them one by one."""
+    """What an instance's users share, ready to price them one by one.
+
+    Raises
+    ------
+    ValueError
+        If the instance leaves a choice of draft lengths: prices are for one.
+    """
 
     def __init__(self, instance: Instance, rounding: Rounding) -> None:
+        if instance.draft_lengths is not None:
+            raise ValueError(
+                f"the instance leaves a choice of draft lengths {list(instance.draft_lengths)}; "
+                "fix one with instances.drafts.at(instance, length), or use the solve functions"
+            )
         hardware, width = instance.hardware, instance.hardware.bytes_per_value
         self.rounding, self.drafts = rounding, instance.draft_length
         self.llm, self.slm = Law.of(instance.llm, width), Law.of(instance.slm, width)

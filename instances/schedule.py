@@ -6,9 +6,17 @@ from collections import Counter
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
-from .model import _tuple
+from .model import Drafts, _tuple
 
 Ids = Annotated[tuple[str, ...], BeforeValidator(_tuple)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -26,6 +34,8 @@ class Schedule(BaseModel):
         Memory share of the AD mode (``"lambda"`` in files); None where memory is shared (P1).
     ad, sd : tuple of str
         Ids of the users in each mode. Everyone else is not served.
+    draft_length : int, optional
+        L^D of the SD batch, where the instance leaves a choice; left out, the instance's own.
 
     Raises
     ------
@@ -43,6 +53,15 @@ class Schedule(BaseModel):
     lam: Share | None = Field(default=None, alias="lambda")
     ad: Ids = ()
     sd: Ids = ()
+    draft_length: Drafts | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_the_papers_length(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave an absent draft length out, so that schedules look as they always did."""
+        data: dict[str, Any] = handler(self)
+        if self.draft_length is None:
+            data.pop("draft_length", None)
+        return data
 
     @model_validator(mode="after")
     def _once_each(self) -> Schedule:

@@ -15,6 +15,7 @@ from instances.commandline import Exit
 
 from . import sources, summary, workers
 from .algorithms import find
+from .grid_loss import steps
 from .guarantee import Guarantee, find_solver
 from .outcome import Outcome, check_all, save_violations
 from .runner import WorkersLost
@@ -44,6 +45,9 @@ def main(
     time_limit: Annotated[
         float, typer.Option(min=0.001, help="Seconds for each exact solution.")
     ] = 60.0,
+    fine_grid: Annotated[
+        int | None, typer.Option(help="Also solve P1 with so many z; report what the grids lose.")
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; all cores if left out.")
     ] = None,
@@ -74,7 +78,9 @@ def main(
     chosen = sources.from_files(paths) if paths else sources.drawn(*drawn)
     find(algorithm)
     find_solver(solver)
-    guarantee = Guarantee(chosen, algorithm, solver, time_limit)
+    if fine_grid is not None:
+        steps(fine_grid)
+    guarantee = Guarantee(chosen, algorithm, solver, time_limit, fine_grid)
     crew = workers.chosen(jobs, dask)
     try:
         outcome = check_all(guarantee, crew, output, resume)

@@ -15,6 +15,7 @@ from .judge import Inequality, Report
 TITLES = {
     "z_grid": "z, grid",
     "lambda_grid": "λ, grid",
+    "draft_lengths": "L^D, set",
     "ad_share": "AD share",
     "sd_share": "SD share",
     "memory": "memory",
@@ -104,4 +105,5 @@ def _faults(report: Report) -> Iterator[str]:
         elif worst.strict:
             yield f"{TITLES[kind].split()[0]} serves users with no share of the GPU"
         else:
-            yield f"{TITLES[kind][0]} is {by} off its grid"
+            name, grid = TITLES[kind].split(", ")
+            yield f"{name} is {by} off its {grid}"

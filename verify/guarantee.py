@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from formulations.api import DEFAULT_SOLVER
-from instances import InputError, Instance, Problem, Result, Schedule, values, worth
+from instances import InputError, Instance, Problem, Result, Schedule, values
 
 from . import algorithms
+from .grid_loss import bounds, grid_loss
 from .judge import check
 from .sources import Sources
 
@@ -40,12 +41,15 @@ class Guarantee:
         The exact solver.
     time_limit : float, optional
         Wall seconds for each exact solution.
+    fine_grid : int, optional
+        Points of a finer grid of z on which P1 is solved too, to see what the instance's loses.
     """
 
     sources: Sources
     algorithm: str = "balance"
     solver: str = DEFAULT_SOLVER
     time_limit: float | None = None
+    fine_grid: int | None = None
 
     def __call__(self, key: str) -> dict[str, Any]:
         """Return the row of the instance with that key."""
@@ -62,7 +66,8 @@ class Guarantee:
         -------
         dict
             ``users``; ``served`` (None if the schedule is refused); ``p1`` and ``p2``: proven
-            [lower, upper]; ``faults``: kind to sentence; ``solver``; ``seconds``. Or ``skipped``:
+            [lower, upper], and ``fine``, P1's on the finer grid if there is one; ``faults``: kind
+            to sentence; ``solver``; ``seconds``. Or ``skipped``:
             why the bound means nothing here or the solver refuses the instance.
         """
         if values.differ(instance):
@@ -73,14 +78,16 @@ class Guarantee:
             p1, p2 = self._optimum(instance, "P1"), self._optimum(instance, "P2")
         except ValueError as refusal:
             return {"skipped": str(refusal)}
-        bounds = _interval(instance, p1), _interval(instance, p2)
+        finer = {} if self.fine_grid is None else {"fine": self._fine(instance, p1)}
+        intervals = bounds(instance, p1), bounds(instance, p2)
         faults |= dict(_refused(instance, p1)) | dict(_refused(instance, p2))
-        faults |= dict(_comparisons(served, split, *bounds))
+        faults |= dict(_comparisons(served, split, *intervals))
         return {
             "users": len(instance.users),
             "served": served,
-            "p1": bounds[0],
-            "p2": bounds[1],
+            "p1": intervals[0],
+            "p2": intervals[1],
+            **finer,
             "faults": faults,
             "solver": f"{p1.solver} ({p1.solver_version})",
             "seconds": round(time.perf_counter() - begin, 6),
@@ -92,6 +99,7 @@ class Guarantee:
             "algorithm": self.algorithm,
             "solver": self.solver,
             "time_limit": self.time_limit,
+            **({} if self.fine_grid is None else {"fine_grid": self.fine_grid}),
             **asdict(self.sources),
         }
 
@@ -107,6 +115,11 @@ class Guarantee:
             return report.value, split, {}
         kinds = ", ".join(f"{kind} × {count}" for kind, count in report.violations.items())
         return None, split, {"infeasible": f"{self.algorithm}: {kinds}"}
+
+    def _fine(self, instance: Instance, coarse: Result) -> tuple[int, int]:
+        """Return the proven bounds on P1's optimum on the finer grid."""
+        found = grid_loss(instance, self.fine_grid or 0, coarse, self.solver, self.time_limit)
+        return found.fine
 
     def _optimum(self, instance: Instance, problem: Problem) -> Result:
         import formulations  # not before it is needed: it loads solvers
@@ -128,12 +141,6 @@ def find_solver(name: str) -> None:
         create(name).version()
     except (ValueError, ImportError) as error:
         raise InputError(str(error)) from None
-
-
-def _interval(instance: Instance, result: Result) -> tuple[int, int]:
-    """Return the proven bounds on an optimum; serving nobody and serving all always bound it."""
-    lower = 0 if result.schedule is None else worth(instance, result.schedule)
-    return lower, values.total(instance) if result.bound is None else result.bound
 
 
 def _refused(instance: Instance, result: Result) -> Iterator[tuple[str, str]]:

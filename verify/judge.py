@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, get_args
 
-from instances import Instance, Problem, Schedule, User, exact
+from instances import Instance, Problem, Schedule, User, drafts, exact
 from instances.numbers import exact as rational
 
 
@@ -25,8 +25,8 @@ class Inequality:
     kind : str
         ``"ad_latency"``, ``"sd_latency"`` (one per served user), ``"memory"`` (P1),
         ``"ad_memory"``, ``"sd_memory"`` (P2 and P3), ``"ad_share"``, ``"sd_share"`` (a mode that
-        serves someone has a share above 0), ``"z_grid"`` or ``"lambda_grid"`` (distance to the
-        nearest allowed share).
+        serves someone has a share above 0), ``"z_grid"``, ``"lambda_grid"`` or
+        ``"draft_lengths"`` (distance to the nearest allowed value).
     left, right : Fraction
         Both sides in `unit`.
     unit : str
@@ -128,9 +128,12 @@ def check(instance: Instance, schedule: Schedule, problem: Problem = "P1") -> Re
     """
     if problem not in get_args(Problem):
         raise ValueError(f"unknown problem {problem!r}; choose from P1, P2, P3")
+    choice = list(_draft_rows(instance, schedule))
+    instance = drafts.drafted(instance, schedule)
     ad, sd = _batches(instance, schedule)
     rows = [
         *_grid_rows(instance, schedule, problem),
+        *choice,
         *_share_rows(schedule),
         *_memory_rows(instance, schedule, problem, ad, sd),
         *_latency_rows(instance, schedule, ad, sd),
@@ -161,6 +164,12 @@ def _grid_rows(instance: Instance, schedule: Schedule, problem: Problem) -> Iter
     if schedule.lam is None:
         raise ValueError(f"a schedule for {problem} needs a lambda")
     yield _membership("lambda_grid", schedule.lam, instance.lambda_grid)
+
+
+def _draft_rows(instance: Instance, schedule: Schedule) -> Iterator[Inequality]:
+    """A draft length that the schedule names must be one of the instance's."""
+    if schedule.draft_length is not None:
+        yield _membership("draft_lengths", schedule.draft_length, drafts.lengths(instance))
 
 
 def _membership(kind: str, share: float, grid: Sequence[float]) -> Inequality:

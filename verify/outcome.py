@@ -23,7 +23,7 @@ from .sources import family_of, file_of
 from .tally import Tally
 from .workers import Workers
 
-#: Seconds for drawing, the algorithm and the judge, on top of both exact solutions.
+#: Seconds for drawing, the algorithm and the judge, on top of the exact solutions.
 ASIDE_SECONDS = 60.0
 
 #: Failures that are told one by one; the others are in the rows.
@@ -122,7 +122,8 @@ def check_all(
     tasks = (Task(key, key) for key in guarantee.sources)
     limit = None
     if guarantee.time_limit is not None:
-        limit = 2 * guarantee.time_limit + ASIDE_SECONDS
+        optima = 2 if guarantee.fine_grid is None else 3
+        limit = optima * guarantee.time_limit + ASIDE_SECONDS
     with ExitStack() as stack:
         results = None
         if output is not None:

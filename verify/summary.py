@@ -32,13 +32,15 @@ def table(outcome: Outcome) -> Table:
     result = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=gap)
     result.add_column("family", no_wrap=True)
     ratios = ("min\nr/P1", "mean\nr/P1", "min\nr/P2", "mean\nr/P2")
+    losses = ("loss to\ngrid z", "loss to\ngrid λ") if outcome.total.losses.count else ()
     titles = [_OPTIONAL[name] for name in optional]
-    for title in ("checked", *titles, *ratios, "optimal", "fails", "time s"):
+    for title in ("checked", *titles, *ratios, *losses, "optimal", "fails", "time s"):
         result.add_column(title, justify="right", no_wrap=True)
     rows = [*outcome.families.items(), ("all", outcome.total)]
     for position, (name, tally) in enumerate(rows):
         last = position == len(rows) - 2
-        result.add_row(name, *_cells(tally, optional), end_section=last)
+        cells = _cells(tally, optional, with_losses=bool(losses))
+        result.add_row(name, *cells, end_section=last)
     return result
 
 
@@ -53,6 +55,8 @@ def lines(outcome: Outcome, algorithm: str) -> Iterator[str]:
         if count > len(failures):
             yield f"{title}: {count - len(failures)} more"
     total = outcome.total
+    if losses := total.losses.count:
+        yield f"loss to grid: users gained by the finer z, by a continuous λ; mean of {losses}"
     counts = f"{total.checked} checked, {total.skipped} skipped, {total.undecided} undecided"
     errors = f", {total.errors} crashed" if total.errors else ""
     yield f"{counts}{errors}, {total.violated} violated in {outcome.seconds:.1f} s"
@@ -98,12 +102,16 @@ def to_csv(outcome: Outcome) -> str:
     writer = csv.writer(text, lineterminator="\n")
     counts = ("checked", "skipped", "undecided", "errors", "violated", "optimal")
     ratios = [f"{key}_{r}" for r in ("p1", "p2") for key in ("min", "min_exact", "mean")]
-    writer.writerow(["family", *counts, *ratios, "worker_seconds"])
+    losses = [(name, key) for name in ("z", "lambda") for key in ("mean", "max", "losing")]
+    losses = losses if outcome.total.losses.count else []
+    titles = [f"loss_{name}_{key}" for name, key in losses]
+    writer.writerow(["family", *counts, *ratios, *titles, "worker_seconds"])
     for name, tally in [*outcome.families.items(), ("all", outcome.total)]:
         data = tally.to_dict()
         values = [
             data[f"ratio_{r}"][key] for r in ("p1", "p2") for key in ("min", "min_exact", "mean")
         ]
+        values += [tally.losses.to_dict()[which][key] for which, key in losses]
         writer.writerow([name, *(data[key] for key in counts), *values, data["worker_seconds"]])
     return text.getvalue()
 
@@ -118,12 +126,15 @@ def decimal(ratio: Fraction | None) -> str:
     return f"{int(units) / 10**4:.4f}"
 
 
-def _cells(tally: Tally, optional: list[str]) -> list[str]:
+def _cells(tally: Tally, optional: list[str], with_losses: bool) -> list[str]:
     ratios = (tally.p1.least, tally.p1.mean, tally.p2.least, tally.p2.mean)
+    losses = tally.losses
+    means = (losses.mean(losses.z), losses.mean(losses.lam)) if with_losses else ()
     return [
         f"{tally.checked}",
         *(f"{getattr(tally, name)}" for name in optional),
         *(decimal(ratio) for ratio in ratios),
+        *("–" if mean is None else f"{mean:.3f}" for mean in means),
         f"{tally.optimal}",
         f"{tally.violated}",
         f"{tally.seconds:.1f}",

@@ -40,6 +40,47 @@ class Ratios:
 
 
 @dataclass
+class Losses:
+    """Users that coarse grids lose, over instances whose optima are all certified.
+
+    Attributes
+    ----------
+    count : int
+        Instances.
+    z : Counter
+        Instances by P1's optimum on the finer grid of z less that on their own.
+    lam : Counter
+        Instances by P1's optimum less P2's: what the grid of λ loses against a continuous λ.
+    """
+
+    count: int = 0
+    z: Counter[int] = field(default_factory=Counter)
+    lam: Counter[int] = field(default_factory=Counter)
+
+    def add(self, p1: int, p2: int, fine: int) -> None:
+        """Count one instance."""
+        self.count += 1
+        self.z[fine - p1] += 1
+        self.lam[p1 - p2] += 1
+
+    def mean(self, losses: Counter[int]) -> float | None:
+        """Return the mean of `z` or `lam`; None without any."""
+        return sum(n * many for n, many in losses.items()) / self.count if self.count else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return mean and greatest losses and how many instances lose any."""
+        return {
+            "instances": self.count,
+            "z": self._summed(self.z),
+            "lambda": self._summed(self.lam),
+        }
+
+    def _summed(self, losses: Counter[int]) -> dict[str, Any]:
+        some = sum(many for n, many in losses.items() if n)
+        return {"mean": self.mean(losses), "max": max(losses, default=None), "losing": some}
+
+
+@dataclass
 class Tally:
     """Sums over the rows of `guarantee.Guarantee`.
 
@@ -57,6 +98,8 @@ class Tally:
         Instances for each kind of fault.
     p1, p2 : Ratios
         Users served over the optimum.
+    losses : Losses
+        What the grids lose, where it was asked.
     seconds : float
         Time in the workers.
     """
@@ -70,6 +113,7 @@ class Tally:
     faults: Counter[str] = field(default_factory=Counter)
     p1: Ratios = field(default_factory=Ratios)
     p2: Ratios = field(default_factory=Ratios)
+    losses: Losses = field(default_factory=Losses)
     seconds: float = 0.0
 
     def add(self, row: Row) -> None:
@@ -94,6 +138,8 @@ class Tally:
             self.p1.add(row["served"], row["p1"][1])
             self.p2.add(row["served"], row["p2"][1])
             self.optimal += row["served"] == row["p1"][1]
+        if decided and "fine" in row and row["fine"][0] == row["fine"][1]:
+            self.losses.add(row["p1"][1], row["p2"][1], row["fine"][1])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -107,5 +153,6 @@ class Tally:
             "optimal": self.optimal,
             "ratio_p1": self.p1.to_dict(),
             "ratio_p2": self.p2.to_dict(),
+            **({"loss_to_grid": self.losses.to_dict()} if self.losses.count else {}),
             "worker_seconds": round(self.seconds, 3),
         }
