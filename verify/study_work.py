@@ -164,10 +164,10 @@ def fault(instance: Instance, result: Result) -> str | None:
     if not report.feasible:
         kinds = ", ".join(f"{kind} × {count}" for kind, count in report.violations.items())
         return f"infeasible schedule: {kinds}"
-    if result.objective != report.served:
-        return f"says {result.objective}, serves {report.served}"
-    if result.bound is not None and result.bound < report.served:
-        return f"bound {result.bound} below the {report.served} users served"
+    if result.objective != report.value:
+        return f"says {result.objective}, serves {report.value}"
+    if result.bound is not None and result.bound < report.value:
+        return f"bound {result.bound} below the {report.value} users served"
     return None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from instances import InputError, Instance, Schedule, User, exact
+from instances import InputError, Instance, Schedule, User, drafts, exact
 from instances.numbers import exact as rational
 
 #: At most so many steps or iterations are told apart; more are told in equal groups.
@@ -98,6 +98,7 @@ def batches(instance: Instance, schedule: Schedule) -> list[Batch]:
     InputError
         If a time is beyond every float.
     """
+    instance = drafts.drafted(instance, schedule)
     ad, sd = (
         sorted((instance.users[instance.index[name]] for name in names), key=_deadline)
         for names in (schedule.ad, schedule.sd)
@@ -217,6 +218,7 @@ def memory_parts(instance: Instance, schedule: Schedule, split: bool) -> list[Pa
     list of Part
         Weights, caches and what is free; free parts are left out where a cache is over.
     """
+    instance = drafts.drafted(instance, schedule)
     users = instance.users
     ad, sd = ([users[instance.index[name]] for name in ids] for ids in (schedule.ad, schedule.sd))
     alone, room = (Fraction(exact.room(instance, z)) for z in (1.0, schedule.z))
