@@ -77,7 +77,7 @@ def balance_start(
 def _balance(tables: CostTables, request: Request) -> Assignment:
     from heuristics.balance import balance
 
-    found = balance(tables, request.z_indices, request.lam_indices)
+    found = balance(tables, request.z_indices, request.lam_indices, any_best=True)
     modes = found.modes.copy()
     for mode, allowed in ((AD, request.allow_ad), (SD, request.allow_sd)):
         if not allowed:

@@ -80,7 +80,12 @@ def _settle(batch: Batch, grid: Grid, counts: Integers, points: Integers, i: int
 
 @inner
 def _search_grid(
-    ad_users: Batch, sd_users: Batch, ad_grid: Grid, sd_grid: Grid, modes: NDArray[np.int8]
+    ad_users: Batch,
+    sd_users: Batch,
+    ad_grid: Grid,
+    sd_grid: Grid,
+    any_best: bool,
+    modes: NDArray[np.int8],
 ) -> int:
     """Write the best point's modes; return the point's position in the printed order."""
     shape = ad_grid.room.shape
@@ -93,7 +98,7 @@ def _search_grid(
     together, taken = sums.reshape(sums.size), np.zeros(len(modes), np.bool_)
     best, winner, point = 0, 0, np.zeros(POINT, np.int64)
     for at in stable_order(together)[::-1]:
-        needed = best if at < winner else best + 1
+        needed = best if at < winner and not any_best else best + 1
         if together[at] < needed:
             continue
         i, j = at // shape[1], at % shape[1]
@@ -122,7 +127,11 @@ def _search_grid(
 
 @cached_njit()
 def balance_kernel(
-    tables: CostTables, z_indices: Integers, lam_indices: Integers, padded: bool
+    tables: CostTables,
+    z_indices: Integers,
+    lam_indices: Integers,
+    padded: bool,
+    any_best: bool,
 ) -> tuple[NDArray[np.int8], int, int]:
     """Return modes, z index and λ index of Algorithm 3's answer over ascending indices."""
     whole, shape = tables.z_denominator, (len(z_indices), len(lam_indices))
@@ -135,7 +144,7 @@ def balance_kernel(
             sd_room[i, j] = tables.sd_room[z_indices[i], lam_indices[j]]
     ad_grid, sd_grid = Grid(whole, share, ad_room), Grid(whole, whole - share, sd_room)
     ad_users, sd_users = ad_batch(tables, padded), sd_batch(tables, padded)
-    at = _search_grid(ad_users, sd_users, ad_grid, sd_grid, modes)
+    at = _search_grid(ad_users, sd_users, ad_grid, sd_grid, any_best, modes)
     return modes, z_indices[at // shape[1]], lam_indices[at % shape[1]]
 
 
@@ -144,6 +153,7 @@ def balance(
     z_indices: Sequence[int] | None = None,
     lam_indices: Sequence[int] | None = None,
     padded: bool = False,
+    any_best: bool = False,
 ) -> Assignment:
     """Return Algorithm 3's assignment.
 
@@ -156,10 +166,13 @@ def balance(
     padded : bool
         Charge memory as the paper's Algorithms 1 and 2 print it (errata E1, E2): the assignment
         may then break P1's memory row.
+    any_best : bool
+        Return the first of the best points that is met, not that of the printed order: as many
+        users in less time.
     """
     shares = range(len(tables.z_numerator)) if z_indices is None else z_indices
     splits = range(tables.ad_room.shape[1]) if lam_indices is None else lam_indices
     modes, z, lam = balance_kernel(
-        tables, np.array(shares, np.int64), np.array(splits, np.int64), padded
+        tables, np.array(shares, np.int64), np.array(splits, np.int64), padded, any_best
     )
     return Assignment(modes, int(z), int(lam))

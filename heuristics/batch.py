@@ -39,6 +39,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def inner(function: Function) -> Function:
     """Compile a function that only compiled functions call: without wrappers, in half the time."""
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options["error_model"] = "numpy"
     return cached_njit(**options)(function)
 
 

@@ -74,12 +74,12 @@ def grid_counts(
 @inner
 def mark_alone(batch: Batch, limit: Limits, marks: NDArray[np.bool_]) -> int:
     """Mark the users that meet the limits as the only ones; return how many were not yet marked."""
-    chosen, count = np.empty(1, np.int64), 0
+    chosen, count, one = np.empty(1, np.int64), 0, np.int64(1)
     if limit.share <= 0:
         return 0
     for k in range(len(batch.user)):
         chosen[0] = k
-        if not marks[batch.user[k]] and fits(batch, limit, chosen, 1, batch.ranks[k]):
+        if not marks[batch.user[k]] and fits(batch, limit, chosen, one, batch.ranks[k]):
             marks[batch.user[k]] = True
             count += 1
     return count

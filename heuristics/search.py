@@ -55,7 +55,7 @@ POINT = 6
 #: Order of the printed loops: L1 (L3), L4, L2 (N1), t, u.
 LOOPS = (INPUT, ACCEPT, LAST, DEADLINE, UPLOAD)
 #: `search` has no threshold to optimise but the count to maximise.
-COUNT = -1
+COUNT = np.int64(-1)
 
 
 @inner

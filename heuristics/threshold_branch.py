@@ -19,8 +19,9 @@ from .threshold_box import OPEN, Costs
 from .threshold_count import tighten
 from .threshold_levels import Floats, Integers, Levels, Shares, inlined, kernel
 
-#: Dimensions tried at a node, cuts of each, and price steps for each half.
-TRIED, CUTS, TRIAL_STEPS = 4, 2, 3
+#: Dimensions tried at a node, cuts of each; rounds of tightening and price steps for each half.
+TRIED, CUTS = 4, 2
+TRIAL_ROUNDS, TRIAL_STEPS = np.int64(1), np.int64(3)
 #: Weight of the half that loses more.
 BETTER_HALF = 0.2
 #: A dimension's claim to be tried grows by this much at every node that passes it over.
@@ -93,7 +94,7 @@ def _half(
     b.box[1 - upper, d] = cut + upper
     for i in range(bd.PRICES):
         b.price[0, i] = price[i]
-    if not tighten(lv, sh, c, b.box[0], b.box[1], goal, 1):
+    if not tighten(lv, sh, c, b.box[0], b.box[1], goal, TRIAL_ROUNDS):
         return -1.0
     users = lv.members[ix.USERS]
     slack = bd.improve(c, users, b.price[0], goal, sh.joint, TRIAL_STEPS, scratch)

@@ -60,6 +60,11 @@ TOKENS = 2 * COLUMNS
 #: Rows of `Levels.level`: ``mode * LAWS + AT_TOKENS``, ...
 AT_TOKENS, AT_PREFILL, AT_GROWTH, AT_WIDER, LAWS = range(5)
 
+#: What `Levels.level` holds: rows of `Levels.user`, by the ranks in these thresholds.
+_LEVEL_COSTS = [TOKENS, PREFILL, GROWTH, WIDER]
+_LEVEL_COSTS += [TOKENS, *(COLUMNS + row for row in (PREFILL, GROWTH, WIDER))]
+_LEVEL_RANKS = [mode * SIDE + law for mode in (AD, SD) for law in (INPUT, INPUT, ACCEPT, ACCEPT)]
+
 _LAST = np.iinfo(np.int64).max
 
 
@@ -154,8 +159,7 @@ def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = Tru
     member = np.repeat(allowed, SIDE, axis=0)
     order, rank = _ranked(np.where(member, value, _LAST))
     charge = np.zeros((THRESHOLDS, max(users, 1)), np.int64)
-    row, column = np.nonzero(member)
-    charge[row, rank[row, column]] = own.reshape(THRESHOLDS, users)[row, column]
+    np.put_along_axis(charge, rank, own.reshape(THRESHOLDS, users), axis=1)
     options = MAY_WAIT + MAY_AD * allowed[AD] + MAY_SD * allowed[SD]
     return Levels(
         user=user,
@@ -163,7 +167,7 @@ def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = Tru
         order=order,
         ordered=np.take_along_axis(rank, order, axis=1),
         charge=charge,
-        level=_level_costs(user, rank, allowed),
+        level=_level_costs(user, rank),
         top=np.array([last[AD], last[SD] - t.sd_fixed]),
         kv=np.array([t.kv_ad, t.kv_sd], np.float64),
         allowed=options,
@@ -184,17 +188,9 @@ def _ranked(value: Integers) -> tuple[Integers, Integers]:
     return order, rank
 
 
-def _level_costs(user: Floats, rank: Integers, allowed: NDArray[np.bool_]) -> Floats:
+def _level_costs(user: Floats, rank: Integers) -> Floats:
     level = np.zeros((MODES * LAWS, max(user.shape[1], 1)))
-    for mode in range(MODES):
-        users = allowed[mode]
-        for law, of, threshold in (
-            (AT_TOKENS, TOKENS, INPUT),
-            (AT_PREFILL, mode * COLUMNS + PREFILL, INPUT),
-            (AT_GROWTH, mode * COLUMNS + GROWTH, ACCEPT),
-            (AT_WIDER, mode * COLUMNS + WIDER, ACCEPT),
-        ):
-            level[mode * LAWS + law, rank[mode * SIDE + threshold, users]] = user[of, users]
+    np.put_along_axis(level, rank[_LEVEL_RANKS], user[_LEVEL_COSTS], axis=1)
     return level
 
 

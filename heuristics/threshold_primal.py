@@ -13,7 +13,7 @@ from . import threshold_levels as ix
 from .threshold_levels import Integers, Shares, kernel
 
 #: Modes of an answer, as in `instances.assignment`.
-NONE, AD, SD = 0, 1, 2
+NONE, AD, SD = 0, np.int64(1), np.int64(2)
 #: Rows of `Exact.user`.
 (
     INPUT, OUTPUT, ITERATIONS, ACCEPT, DEADLINE, UPLOAD,
