@@ -56,11 +56,11 @@ def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-Count = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=LARGEST_COUNT)]
-Tokens = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_TOKENS)]
-Value = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=LARGEST_WORTH)]
-Drafts = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=64)]
-Bytes = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**50)]
+Count = Annotated[int, Field(ge=1, le=LARGEST_COUNT), BeforeValidator(_integer)]
+Tokens = Annotated[int, Field(ge=1, le=MOST_TOKENS), BeforeValidator(_integer)]
+Value = Annotated[int, Field(ge=1, le=LARGEST_WORTH), BeforeValidator(_integer)]
+Drafts = Annotated[int, Field(ge=1, le=64), BeforeValidator(_integer)]
+Bytes = Annotated[int, Field(ge=0, le=2**50), BeforeValidator(_integer)]
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
 Grid = Annotated[tuple[float, ...], BeforeValidator(_tuple)]
