@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.costs import Integers
+from instances.kernels import passed
 
 from .batch import Batch, Limits, copy, inner, limits
 from .search import fits, most_users
+
+ONE = passed(1)
 
 
 @inner
@@ -74,12 +77,12 @@ def grid_counts(
 @inner
 def mark_alone(batch: Batch, limit: Limits, marks: NDArray[np.bool_]) -> int:
     """Mark the users that meet the limits as the only ones; return how many were not yet marked."""
-    chosen, count, one = np.empty(1, np.int64), 0, np.int64(1)
+    chosen, count = np.empty(1, np.int64), 0
     if limit.share <= 0:
         return 0
     for k in range(len(batch.user)):
         chosen[0] = k
-        if not marks[batch.user[k]] and fits(batch, limit, chosen, one, batch.ranks[k]):
+        if not marks[batch.user[k]] and fits(batch, limit, chosen, ONE, batch.ranks[k]):
             marks[batch.user[k]] = True
             count += 1
     return count

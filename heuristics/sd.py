@@ -65,7 +65,7 @@ def sd_batch(tables: CostTables, padded: bool) -> Batch:
         meaning[DEADLINES, i] = tables.deadline[k] - tables.sd_fixed
         meaning[UPLOADS, i], meaning[GROWTH, i] = tables.upload[k], tables.sd_growth[k]
         meaning[MEMORY_GROWTH, i] = tables.sd_memory_growth[k]
-    return assemble(user, costs, values, meaning, tables.kv_sd, tables.sd_step, np.bool_(False))
+    return assemble(user, costs, values, meaning, tables.kv_sd, tables.sd_step, False)
 
 
 @inner

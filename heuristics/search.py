@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from instances.costs import Integers
+from instances.kernels import passed
 
 from .batch import (
     ACCEPT,
@@ -55,7 +56,7 @@ POINT = 6
 #: Order of the printed loops: L1 (L3), L4, L2 (N1), t, u.
 LOOPS = (INPUT, ACCEPT, LAST, DEADLINE, UPLOAD)
 #: `search` has no threshold to optimise but the count to maximise.
-COUNT = np.int64(-1)
+COUNT = passed(-1)
 
 
 @inner

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from instances.kernels import passed
+
 from . import threshold_bound as bd
 from . import threshold_box as bx
 from . import threshold_levels as ix
@@ -21,7 +23,7 @@ from .threshold_levels import Floats, Integers, Levels, Shares, inlined, kernel
 
 #: Dimensions tried at a node, cuts of each; rounds of tightening and price steps for each half.
 TRIED, CUTS = 4, 2
-TRIAL_ROUNDS, TRIAL_STEPS = np.int64(1), np.int64(3)
+TRIAL_ROUNDS, TRIAL_STEPS = passed(1), passed(3)
 #: Weight of the half that loses more.
 BETTER_HALF = 0.2
 #: A dimension's claim to be tried grows by this much at every node that passes it over.

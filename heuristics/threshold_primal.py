@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import CostTables
+from instances.kernels import passed
 
 from . import threshold_levels as ix
 from .threshold_levels import Integers, Shares, kernel
 
 #: Modes of an answer, as in `instances.assignment`.
-NONE, AD, SD = 0, np.int64(1), np.int64(2)
+NONE, AD, SD = 0, passed(1), passed(2)
 #: Rows of `Exact.user`.
 (
     INPUT, OUTPUT, ITERATIONS, ACCEPT, DEADLINE, UPLOAD,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.kernels import cached_njit
+from instances.kernels import cached_njit, passed
 
 from . import threshold_bound as bd
 from . import threshold_box as bx
@@ -36,7 +36,7 @@ REFUTED, FOUND, PAUSED, FULL, LEAF = 0, 1, 2, 3, 4
 TOP, NODES, LEAVES, HALT = range(4)
 #: Passes of tightening, bounding and pegging at a node; rounds in each, and price steps in
 #: the first and in later ones.
-PASSES, ROUNDS, FIRST_STEPS, STEPS = 3, np.int64(2), 20, 8
+PASSES, ROUNDS, FIRST_STEPS, STEPS = 3, passed(2), 20, 8
 
 
 class Tree(NamedTuple):

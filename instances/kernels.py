@@ -4,9 +4,6 @@ numba's cache looks at the file that defines a function, not at those whose func
 whose code it contains. A kernel edited elsewhere, or a new version installed over an old one, would
 silently run the old code. Here the stamp also holds the contents of every module of the toolkit
 that compiles anything.
-
-A Python constant among a kernel's arguments makes numba compile a version for that constant alone;
-constants that are passed on are therefore ``np.int64(...)``, which it takes as any other integer.
 """
 
 from __future__ import annotations
@@ -17,11 +14,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGES = ("instances", "heuristics", "formulations", "verify")
+
+
+def passed(constant: int) -> int:
+    """Return an integer constant as one that kernels may pass on to others.
+
+    A Python constant among a kernel's arguments makes numba compile a version for it alone.
+    """
+    return cast(int, np.int64(constant))
 
 
 @cache

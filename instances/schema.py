@@ -13,10 +13,11 @@ from .commandline import Exit, run, write
 from .schemas import DOCUMENTS, json_schema
 
 Kind = StrEnum("Kind", {name: name for name in DOCUMENTS})  # type: ignore[misc]
+INSTANCE = Kind("instance")
 
 
 def schema(
-    document: Annotated[Kind, typer.Argument(help="Which file's schema.")] = Kind("instance"),
+    document: Annotated[Kind, typer.Argument(help="Which file's schema.")] = INSTANCE,
     output: Annotated[Path | None, typer.Option(help="Write it here, not to stdout.")] = None,
 ) -> Exit:
     """Print a JSON Schema for editors and other programs that write the toolkit's files."""
@@ -29,4 +30,4 @@ def schema(
 
 
 if __name__ == "__main__":
-    run(schema, "instances.schema", "python -m instances.schema instance --output instance.schema.json")
+    run(schema, "instances.schema", "python -m instances.schema instance --output schema.json")
