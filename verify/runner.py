@@ -18,12 +18,11 @@ from itertools import islice
 from typing import Any
 
 from .kernels import NOTICE, NOTICE_SECONDS
+from .keys import Keys, digest
+from .parcels import bounds
 from .results import ResultsFile, Row
 from .workers import Workers, borrow
 
-#: Seconds of work that the runner hands over at a time, and the most tasks in one parcel.
-PARCEL_SECONDS = 0.2
-PARCEL_TASKS = 64
 #: Seconds after a task's time limit when its process is ended from outside Python.
 GRACE = 5.0
 #: Seconds that fresh workers may take to answer.
@@ -88,11 +87,8 @@ def run(
     WorkersLost
         If new workers cannot be had.
     """
-    done: set[str] = set()
-    for row in results.rows() if results else ():
-        if row["key"] not in done:
-            done.add(row["key"])
-            yield row
+    done = Keys(row["key"] for row in results.rows()) if results else Keys(())
+    yield from _first_rows(results, done)
     left = (task for task in tasks if task.key not in done)
     crew = workers if isinstance(workers, Workers) else borrow(workers)
     dispatcher = _Dispatcher(function, left, crew, time_limit)
@@ -101,6 +97,18 @@ def run(
         if results:
             results.append(lines)
         yield from map(json.loads, lines)
+
+
+def _first_rows(results: ResultsFile | None, done: Keys) -> Iterator[Row]:
+    """Yield the rows on disk; of those with the same key, the first."""
+    seen: set[bytes] = set()
+    for row in results.rows() if results else ():
+        mark = digest(row["key"]) if done.repeated else b""
+        if mark in done.repeated:
+            if mark in seen:
+                continue
+            seen.add(mark)
+        yield row
 
 
 class _Dispatcher:
@@ -112,7 +120,7 @@ class _Dispatcher:
         self.function, self.tasks, self.workers, self.limit = function, tasks, workers, limit
         self.in_flight: dict[Future[Answer], Parcel] = {}
         self.executor: Executor | None = None
-        self.parcel_size = 1
+        self.parcel_size, self.bounds = 1, bounds(workers.width)
         self.seconds, self.finished = 1e-9, 0
 
     def prepare(self, functions: Sequence[Callable[[], object]]) -> None:
@@ -176,8 +184,7 @@ class _Dispatcher:
         lines, seconds = future.result()
         self.seconds += seconds
         self.finished += len(parcel)
-        most = min(PARCEL_TASKS, 2 * self.parcel_size)  # the first ones may mislead
-        self.parcel_size = max(1, min(most, int(PARCEL_SECONDS * self.finished / self.seconds)))
+        self.parcel_size = self.bounds.size(self.parcel_size, self.seconds / self.finished)
         return lines, []
 
     def _drain(self, suspects: Parcel) -> Iterator[list[str]]:

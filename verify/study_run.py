@@ -8,14 +8,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from .kernels import READY
+from .kernels import ready_algorithms, ready_solver
 from .progress import track
 from .results import ResultsFile, Row
 from .runner import Task
 from .runner import run as run_tasks
 from .study import Study
 from .study_rows import COLUMNS
-from .study_work import Run, Solving
+from .study_work import Run, Solving, is_exact
 from .workers import Workers, processes
 
 #: Seconds for drawing, warming up and the judge, on top of an algorithm's time limit.
@@ -64,7 +64,8 @@ def run(
         if output is not None:
             path = output / "results.jsonl"
             results = stack.enter_context(ResultsFile(path, _configuration(study), resume))
-        rows = run_tasks(function, tasks, workers or processes(), results, limit, READY)
+        ready = [ready_algorithms] + [ready_solver] * any(map(is_exact, study.algorithms))
+        rows = run_tasks(function, tasks, workers or processes(), results, limit, ready)
         mine = (row for row in rows if row["key"] in wanted)
         for row in track(mine, len(wanted), "solving"):
             found[row["key"]] = row

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from instances import InputError
+from instances.commandline import Exit
 from tests.verify import runner_jobs
+from verify import bound, sweep
 from verify.results import ResultsFile
 from verify.runner import Task, run
 from verify.workers import dask
@@ -57,6 +63,43 @@ def test_a_lost_worker_loses_nothing_and_repeats_no_row(address: str, tmp_path: 
     assert Counter(row["key"] for row in rows) == {f"n:{number}": 1 for number in range(60)}
     assert not [row for row in rows if "error" in row]
     assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 61
+
+
+def kill_a_worker(address: str, results: Path, rows: int) -> bool:
+    """Wait until a run has that many rows, then end one of its workers; return whether it did."""
+    with distributed.Client(address, set_as_default=False) as client:
+        victim = next(iter(client.run(os.getpid).values()))
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        if results.exists() and results.read_bytes().count(b"\n") > rows:
+            os.kill(victim, signal.SIGKILL)
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("command", [pytest.param("bound", marks=pytest.mark.slow), "sweep"])
+def test_a_cluster_is_the_same_command(address: str, tmp_path: Path, command: str) -> None:
+    """A worker of the two dies half-way: every instance has one row, and the command holds."""
+    results = tmp_path / "results.jsonl"
+    slow = "tests.verify.runner_jobs:unhurried"
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f"""title = "A cluster"\nalgorithms = ["{slow}"]\nseeds = "1-40"\n"""
+        """instances = { family = "tiny" }\ngrid = { users = [2, 3] }\n"""
+    )
+    begin = {
+        "bound": partial(bound.main, instances=80, family=["tiny"], algorithm=slow),
+        "sweep": partial(sweep.main, str(study)),
+    }
+    with ThreadPoolExecutor(1) as aside:
+        killed = aside.submit(kill_a_worker, address, results, 15)
+        held = begin[command](dask=address, output=tmp_path)
+        assert killed.result(), "no worker was killed"
+    rows = [json.loads(line) for line in results.read_text().splitlines()[1:]]
+    assert len({row["key"] for row in rows}) == len(rows) == 80
+    assert not [row for row in rows if "error" in row]
+    assert held == Exit.HELD
 
 
 @pytest.mark.slow
