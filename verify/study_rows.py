@@ -123,9 +123,17 @@ def save_parquet(rows: Sequence[Row], path: Path) -> bool:
         import pyarrow  # noqa: F401
     except ImportError:
         return False
-    frame = pandas.DataFrame([{name: _flat(value) for name, value in row.items()} for row in rows])
-    frame.to_parquet(path, index=False)
+    pandas.DataFrame(_columns(rows)).to_parquet(path, index=False)
     return True
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Return rows by column; one that mixes text with numbers is all text."""
+    columns = {name: [_flat(row[name]) for row in rows] for name in (rows[0] if rows else ())}
+    for name, values in columns.items():
+        if len({isinstance(value, str) for value in values if value is not None}) > 1:
+            columns[name] = [value if value is None else _text(value) for value in values]
+    return columns
 
 
 def _flat(value: Any) -> Any:

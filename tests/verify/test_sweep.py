@@ -229,6 +229,17 @@ def test_a_refusal_is_no_wrong_answer() -> None:
         Solving("P1", 9.0)(Run({"family": "paper-4a", "users": 17, "seed": 1}, "exhaustive"))
 
 
+def test_parquet_holds_the_same_rows(small: tuple[Study, list[Row]], tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rows = [{"z_grid": grid, **row} for grid, row in zip([5, [0, 1]], small[1][:2], strict=True)]
+    assert study_rows.save_parquet(rows, tmp_path / "rows.parquet")
+    frame = pandas.read_parquet(tmp_path / "rows.parquet")
+    assert list(frame.columns) == list(rows[0])
+    assert list(frame["z_grid"]) == ["5", "[0, 1]"]
+    assert list(frame["objective"]) == [row["objective"] for row in rows]
+
+
 # Statistics
 
 
