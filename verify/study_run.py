@@ -42,7 +42,7 @@ def run(
     -------
     list of dict
         The grid's fields by name; ``instance``, ``seed`` (None for a file), ``algorithm``;
-        ``users``; ``status``, ``stopped_by``; ``objective``, ``throughput`` (objective / K),
+        ``users``; ``status``, ``stopped_by``; ``objective``, ``throughput`` (served / K),
         ``bound``, ``problem``; ``cpu_s``, ``wall_s``; ``z``, ``lambda``, ``ad``, ``sd``,
         ``latency_s``, ``memory_bytes`` (as `study_work.measured`); ``fault``: what the judge says
         against it; ``error``: why there is no answer. What is unknown is None.
@@ -95,7 +95,10 @@ def _runs(study: Study) -> Iterator[tuple[str, Row, Run]]:
 
 def _tidy(facts: Row, found: Row) -> Row:
     """Return a row with all columns; the grid's own fields come first."""
-    objective, users = found.get("objective"), found.get("users")
-    share = None if objective is None or not users else round(objective / users, 6)
+    users, served = (
+        found.get("users"),
+        None if found.get("ad") is None else found["ad"] + found["sd"],
+    )
+    share = None if served is None or not users else round(served / users, 6)
     found = {**found, "throughput": share}
     return {**facts, **{name: found.get(name) for name in COLUMNS if name not in facts}}

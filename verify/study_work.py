@@ -13,7 +13,7 @@ from typing import Any
 import heuristics
 from formulations import solver_names
 from formulations.api import DEFAULT_SOLVER
-from instances import InputError, Instance, Problem, Result, Schedule, User, exact, generate
+from instances import InputError, Instance, Problem, Result, Schedule, User, drafts, exact, generate
 
 from . import algorithms, bench_lines
 from .guarantee import find_solver
@@ -180,6 +180,7 @@ def measured(instance: Instance, schedule: Schedule | None) -> dict[str, Any]:
     """
     if schedule is None or not {*schedule.ad, *schedule.sd} <= instance.index.keys():
         return {}
+    instance = drafts.drafted(instance, schedule)
     ad = [instance.users[instance.index[name]] for name in schedule.ad]
     sd = [instance.users[instance.index[name]] for name in schedule.sd]
     ends = []
