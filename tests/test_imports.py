@@ -17,7 +17,7 @@ ALLOWED = {
     "formulations": {"instances", "heuristics"},
     "verify": {"instances", "heuristics", "formulations"},
 }
-HEAVY = ("numba", "highspy", "ortools", "pyomo", "networkx", "matplotlib", "pandas", "torch")
+HEAVY = ("numba", "highspy", "ortools", "pyomo", "matplotlib", "pandas", "torch")
 HEAVY += ("distributed",)
 
 

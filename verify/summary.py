@@ -28,13 +28,14 @@ _OPTIONAL = {"skipped": "skip", "undecided": "open", "errors": "crash"}
 def table(outcome: Outcome) -> Table:
     """Return one row a family and one for all; columns of zeros are left out."""
     optional = [name for name in _OPTIONAL if getattr(outcome.total, name)]
-    gap = (0, 0) if optional else (0, 1, 0, 0)
+    losses = ("loss to\ngrid z/λ",) if outcome.total.losses.count else ()
+    gap = (0, 0) if optional or losses else (0, 1, 0, 0)
     result = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=gap)
     result.add_column("family", no_wrap=True)
     ratios = ("min\nr/P1", "mean\nr/P1", "min\nr/P2", "mean\nr/P2")
-    losses = ("loss to\ngrid z", "loss to\ngrid λ") if outcome.total.losses.count else ()
+    clock = "time" if losses else "time s"  # what fits 80 columns
     titles = [_OPTIONAL[name] for name in optional]
-    for title in ("checked", *titles, *ratios, *losses, "optimal", "fails", "time s"):
+    for title in ("checked", *titles, *ratios, *losses, "optimal", "fails", clock):
         result.add_column(title, justify="right", no_wrap=True)
     rows = [*outcome.families.items(), ("all", outcome.total)]
     for position, (name, tally) in enumerate(rows):
@@ -55,8 +56,8 @@ def lines(outcome: Outcome, algorithm: str) -> Iterator[str]:
         if count > len(failures):
             yield f"{title}: {count - len(failures)} more"
     total = outcome.total
-    if losses := total.losses.count:
-        yield f"loss to grid: users gained by the finer z, by a continuous λ; mean of {losses}"
+    if lost := total.losses.count:
+        yield f"loss to grid: users that a finer z / a continuous λ would gain, mean of {lost}"
     counts = f"{total.checked} checked, {total.skipped} skipped, {total.undecided} undecided"
     errors = f", {total.errors} crashed" if total.errors else ""
     yield f"{counts}{errors}, {total.violated} violated in {outcome.seconds:.1f} s"
@@ -128,13 +129,12 @@ def decimal(ratio: Fraction | None) -> str:
 
 def _cells(tally: Tally, optional: list[str], with_losses: bool) -> list[str]:
     ratios = (tally.p1.least, tally.p1.mean, tally.p2.least, tally.p2.mean)
-    losses = tally.losses
-    means = (losses.mean(losses.z), losses.mean(losses.lam)) if with_losses else ()
+    lost = [f"{tally.losses}"] if with_losses else []
     return [
         f"{tally.checked}",
         *(f"{getattr(tally, name)}" for name in optional),
         *(decimal(ratio) for ratio in ratios),
-        *("–" if mean is None else f"{mean:.3f}" for mean in means),
+        *lost,
         f"{tally.optimal}",
         f"{tally.violated}",
         f"{tally.seconds:.1f}",

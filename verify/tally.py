@@ -67,6 +67,11 @@ class Losses:
         """Return the mean of `z` or `lam`; None without any."""
         return sum(n * many for n, many in losses.items()) / self.count if self.count else None
 
+    def __str__(self) -> str:
+        """Return both means as people read them."""
+        z, lam = self.mean(self.z), self.mean(self.lam)
+        return "–" if z is None or lam is None else f"{z:.2f}/{lam:.2f}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return mean and greatest losses and how many instances lose any."""
         return {

@@ -71,7 +71,7 @@ def test_bound_reports_the_loss(narrow: Instance, tmp_path: Path) -> None:
     assert (total["loss_z_mean"], total["loss_lambda_max"]) == ("0.5", "1")
     console = Console(width=100, record=True, file=io.StringIO())
     console.print(summary.table(outcome))
-    assert "grid z" in console.export_text()
+    assert "0.50/0.50" in console.export_text()
     unasked = collect([{"key": key, **plain(key)}])
     assert "loss" not in summary.to_csv(unasked)
     assert "loss_to_grid" not in summary.to_dict(unasked, {})["total"]
