@@ -19,6 +19,8 @@ from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+#: What is written in a module that compiles something.
+_COMPILES = (b"njit", b"@kernel", b"@inlined", b"@inner")
 _PACKAGES = ("instances", "heuristics", "formulations", "verify")
 
 
@@ -37,7 +39,7 @@ def _stamp() -> bytes:
     for package in _PACKAGES:
         for path in sorted((Path(__file__).parents[1] / package).rglob("*.py")):
             source = path.read_bytes()
-            if b"njit" in source or b"kernel" in source or b"@inner" in source:
+            if any(mark in source for mark in _COMPILES):
                 digest.update(source)
     return digest.digest()
 
@@ -54,7 +56,7 @@ def cached_njit(**options: Any) -> Callable[[Function], Function]:
     def compile_later(function: Function) -> Function:
         dispatcher = njit(cache=True, **options)(function)
         index = dispatcher._cache._cache_file
-        index._source_stamp = (index._source_stamp, _stamp())
+        index._source_stamp = _stamp()  # contents, not numba's time of the last change
         return cast(Function, dispatcher)
 
     return compile_later

@@ -1,4 +1,4 @@
-"""A cached kernel is compiled anew when a kernel it calls has changed in another file."""
+"""A cached kernel is compiled anew when a kernel it calls has changed, and only then."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ def test_an_edited_callee_is_not_run_from_the_cache(tmp_path: Path) -> None:
     callee = tmp_path / "heuristics" / "callee.py"
     callee.write_text(CALLEE.format(1))
     assert answer(tmp_path) == "1 0"
+    assert answer(tmp_path) == "1 1"
+    callee.touch()
+    (tmp_path / "heuristics" / "caller.py").touch()
     assert answer(tmp_path) == "1 1"
     callee.write_text(CALLEE.format(2))
     assert answer(tmp_path) == "2 0"
