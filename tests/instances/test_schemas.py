@@ -37,6 +37,14 @@ def test_schema_takes_what_we_write(name: str) -> None:
     jsonschema.validate(document(name), schema)
 
 
+def test_schemas_take_the_extensions() -> None:
+    user = INSTANCE.users[0].model_copy(update={"value": 3})
+    chosen = INSTANCE.model_copy(update={"users": (user,), "draft_lengths": (1, 2)})
+    jsonschema.validate(json.loads(instances.dumps(chosen)), json_schema("instance"))
+    schedule = instances.Schedule(z=0.5, draft_length=2)
+    jsonschema.validate(json.loads(instances.dumps(schedule)), json_schema("schedule"))
+
+
 def drop_users(data: dict[str, Any]) -> None:
     del data["users"]
 
