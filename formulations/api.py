@@ -61,7 +61,7 @@ def solve(
     modes : {"both", "ad-only", "sd-only"}
         Leave one mode empty.
     **options
-        Options of the solver, e.g. ``formulation="compact"``.
+        Options of the solver, e.g. ``formulation="compact"``, ``cuts=["pairs", "dominance"]``.
 
     Returns
     -------

@@ -1,9 +1,10 @@
-"""`BoxedModel`: a point's model that counting shrinks and splits before any MILP is built."""
+"""`BoxedModel`: a model of points that counting shrinks and splits before any MILP is built."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 from instances import CostTables
 
@@ -11,43 +12,52 @@ from .boxes import BoxSearch
 from .covers import Cover
 from .grid import Limits, PointAnswer, PointModel
 from .highs import new_solver
-from .points import Point
+from .points import Point, Points
 from .rows.data import Rows
 from .rows.relaxation import Relaxation
 
 
 class BoxedModel:
-    """The question whether a point serves `at_least` users, box by box (`formulations.boxes`).
+    """The question whether `at_least` users can be served, box by box (`formulations.boxes`).
 
     Parameters
     ----------
     tables : CostTables
-    point : Point
+    points : tuple of Point
+        All in one search; they differ in z alone, ascending.
     model : callable
         Returns a solver's model of rows, for the boxes that counting does not refute.
+    cuts : tuple of str
+        Names of the cuts that the MILPs get.
     """
 
     def __init__(
-        self, tables: CostTables, point: Point, model: Callable[[Rows], PointModel]
+        self,
+        tables: CostTables,
+        points: Points,
+        model: Callable[[Rows], PointModel],
+        cuts: tuple[str, ...] = (),
     ) -> None:
-        self._tables, self._point, self._model = tables, point, model
-        self._covers: list[Cover] = []
+        self._tables, self._points, self._model, self._cuts = tables, points, model, cuts
+        self._covers: list[tuple[Point, Cover]] = []
 
-    def add(self, cover: Cover) -> None:
-        """Add a cover cut."""
-        self._covers.append(cover)
+    def add(self, point: Point, cover: Cover) -> None:
+        """Add a cover cut to the MILPs at one point."""
+        self._covers.append((point, cover))
 
     def solve(self, at_least: int, limits: Limits) -> PointAnswer:
         """Find a choice that serves at least so many, or prove that there is none."""
         most, boxes = self._tables.users, itertools.count()
         relaxation = Relaxation(new_solver(Limits()))
-        point, z_indices = self._point, (self._point.z_index,)
-        search = BoxSearch(self._tables, point, z_indices, at_least, self._milp, relaxation)
+        z_indices = tuple(point.z_index for point in self._points)
+        search = BoxSearch(
+            self._tables, self._points[0], z_indices, at_least, self._milp, relaxation, self._cuts
+        )
         clock = limits.running()
         for step in search.steps(lambda: clock(next(boxes))):
             answer = step.answer
             if answer is not None and (answer.modes is not None or answer.stopped_by is not None):
-                return PointAnswer(answer.modes, most, answer.stopped_by, next(boxes))
+                return replace(answer, bound=most, nodes=next(boxes), point=step.point)
         done = next(boxes)
         if search.stack:
             full = limits.node_limit is not None and done > limits.node_limit
@@ -56,7 +66,7 @@ class BoxedModel:
 
     def _milp(self, rows: Rows, point: Point, goal: int, limits: Limits) -> PointAnswer:
         model = self._model(rows)
-        for cover in self._covers:
+        for cover in (cover for where, cover in self._covers if where == point):
             ad = [k for k in cover.ad.tolist() if k in rows.ad]
             sd = [k for k in cover.sd.tolist() if k in rows.sd]
             rows.forbid(ad, sd, cover.limit)

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from instances import CostTables
+from instances.costs import Integers
 
 from .grid import Limits, PointAnswer
 from .points import Point
@@ -26,7 +27,7 @@ from .rows.chains import STEPS, build_chains
 from .rows.data import Rows
 from .rows.relaxation import Relaxation
 from .rows.split import Cut, choose, half
-from .rows.weights import ROWS, SAFE, Floats, margin
+from .rows.weights import ROWS, refutes
 
 Verdict = Literal["counting", "weights", "milp", "split"]
 #: Solves the MILP of one box at one point, given the goal.
@@ -37,14 +38,27 @@ class Open(NamedTuple):
     """A box to be searched, and its parent's weights."""
 
     box: Box
-    weights: Floats
+    weights: Integers
 
 
 class Step(NamedTuple):
-    """What became of a box; the upper half of a split one is searched next."""
+    """What became of a box; the upper half of a split one is searched next.
+
+    Attributes
+    ----------
+    verdict : str
+    weights : (6,) int or None
+        What refutes it, or what its halves are tightened with.
+    cut, box : Cut, Box or None
+        Where it was split, once it was tightened.
+    answer, point : PointAnswer, Point or None
+        What the MILP said, and where.
+    """
 
     verdict: Verdict
+    weights: Integers | None = None
     cut: Cut | None = None
+    box: Box | None = None
     answer: PointAnswer | None = None
     point: Point | None = None
 
@@ -66,6 +80,8 @@ class BoxSearch:
         Decides boxes that nothing else refutes.
     relaxation : Relaxation
         Finds weights.
+    cuts : tuple of str
+        Names of cuts that the MILPs get.
     small : int
         A box at one z with no more open levels goes to the MILP.
     stack : list of Open
@@ -78,13 +94,14 @@ class BoxSearch:
     goal: int
     milp: Milp
     relaxation: Relaxation
+    cuts: tuple[str, ...] = ()
     small: int = 0
     stack: list[Open] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.setting: Setting = setting_at(self.tables, self.point, self.goal, self.z_indices)
         if not self.stack:
-            self.stack = [Open(whole_box(self.setting), np.zeros(ROWS))]
+            self.stack = [Open(whole_box(self.setting), np.zeros(ROWS, np.int64))]
 
     def steps(self, limits: Callable[[], Limits | None]) -> Iterator[Step]:
         """Yield what becomes of box after box, until none is open or the limits are met."""
@@ -99,32 +116,28 @@ class BoxSearch:
         if box is None:
             return Step("counting")
         weights = self.relaxation.weights(self.setting, box)
-        if margin(self.setting.query, box, weights) > SAFE:
-            return Step("weights")
+        if refutes(self.setting.query, box, weights):
+            return Step("weights", weights)
         cut = choose(self.setting.query, box, weights)
         if cut[0] < 0 or (_levels(box) <= self.small and box.z[0] == box.z[1]):
             return self._milp(box, limits)
+        self.split(box, cut, weights)
+        return Step("split", weights, cut, box)
+
+    def split(self, box: Box, cut: Cut, weights: Integers) -> None:
+        """Put both halves of a box on the stack."""
         for upper in (False, True):
             self.stack.append(Open(half(box, cut, upper), weights))
-        return Step("split", cut)
 
     def _milp(self, box: Box, limits: Limits) -> Step:
         """Decide a box whose z is a single one."""
         point = replace(self.point, z_index=self.z_indices[int(box.z[0])])
         setting = setting_at(self.tables, point, self.goal)
-        rows = build_chains(self.tables.users, setting, box, STEPS)
+        rows = build_chains(self.tables.users, setting, box, STEPS, self.cuts)
         answer = self.milp(rows, point, self.goal, limits)
-        return Step("milp", None, answer, point)
+        return Step("milp", answer=answer, point=point)
 
 
 def _levels(box: Box) -> int:
     """Return how many threshold levels a box leaves open."""
     return int(sum((part.high - part.low).sum() for part in (box.ad, box.sd)))
-
-
-def groups(tables: CostTables, z_indices: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return the positions of z that one search may take together: 0, those between, 1."""
-    share = {z: int(tables.z_numerator[z]) for z in sorted(z_indices)}
-    ends = (0, tables.z_denominator)
-    inner = tuple(z for z in share if share[z] not in ends)
-    return [(z,) for z in share if share[z] in ends] + ([inner] if inner else [])

@@ -17,6 +17,7 @@ from .covers import violated_covers
 from .cpsat_model import CpSatModel
 from .grid import MOST_ROUNDS, integer_bound
 from .points import Point
+from .rows import cuts_of
 
 _FOUND = (cp_model.OPTIMAL, cp_model.FEASIBLE)
 
@@ -25,7 +26,8 @@ class CpSatBackend:
     """CP-SAT on coarse integers; cover cuts restore what coarsening lost.
 
     Presolve is off because with it CP-SAT has returned wrong optima on large coefficients; it is
-    also several times faster without.
+    also several times faster without. Pair and dominance cuts are on, unless the options name a
+    formulation (``"compact"``: the plain model) or other ``cuts``.
     """
 
     name = "cp-sat"
@@ -35,9 +37,10 @@ class CpSatBackend:
         return f"ortools {version('ortools')} (CP-SAT)"
 
     def check(self, request: Request) -> None:
-        """Refuse unknown options, and node limits: CP-SAT has no nodes."""
-        known = frozenset({"formulation"})
+        """Refuse unknown options and cuts, and node limits: CP-SAT has no nodes."""
+        known = frozenset({"formulation", "cuts"})
         check_options(self.name, request, known, counts_nodes=False, weighted=True)
+        cuts_of(request.options)
         formulation = request.options.get("formulation", "compact")
         if formulation != "compact":
             raise ValueError(f"unknown formulation {formulation!r} of cp-sat; choose from compact")

@@ -27,10 +27,14 @@ from instances.costs import Integers
 from .backend import Request
 from .covers import Cover
 from .points import Point, Users
+from .rows import cuts_of
+from .rows.cuts import Cuts, find_everywhere
 from .sides import Cost, Side, ad_side, sd_side
 
 #: No row's coefficients, times what its integer variables can reach, sum to more.
 LARGEST_ROW = 2**30
+#: What measured best (docs/milp.md).
+DEFAULT_CUTS = "pairs,dominance"
 #: Larger denominators are replaced by it, the shares rounded like budgets.
 LARGEST_DENOMINATOR = 1000
 
@@ -79,7 +83,10 @@ class CpSatModel:
             int(tables.value[k]) * x for side in (self.ad, self.sd) for k, x in side.items()
         )
         self.model.maximize(self.objective)
+        self.chains: dict[tuple[int, int], list[tuple[Any, int]]] = {}
         self._rows()
+        if names := cuts_of(request.options, DEFAULT_CUTS):
+            self._cuts(find_everywhere(tables, points, names))
 
     def require(self, objective: int) -> None:
         """Add the cutoff: an objective of at least so much."""
@@ -134,9 +141,11 @@ class CpSatModel:
             for layer in side.layers
         )
         unit = Coarse(-(-(heaviest + 2 * room) // LARGEST_ROW) or 1, tables.rounded_up)
-        caches = []
+        caches: list[list[Any]] = []
         for choices, side, shares in modes:
             chains = [self._chain(choices, layer.values) for layer in side.layers]
+            number = len(caches)
+            self.chains |= {(number, t): chain for t, chain in enumerate(chains)}
             if choices:
                 self._time(choices, side, chains, shares)
             costs = [layer.memory for layer in side.layers] if choices else []
@@ -205,6 +214,23 @@ class CpSatModel:
         for z, literal in self.z.items():
             share = Coarse(tables.z_denominator, tables.rounded_up).budget(shares[z] * whole)
             self.model.add(whole * work <= share * budget).only_enforce_if(literal)
+
+    def _cuts(self, cuts: Cuts) -> None:
+        """Add cuts that hold at every z."""
+        users = self.tables.users
+        chosen = {**self.ad, **{k + users: y for k, y in self.sd.items()}}
+        for clique in cuts.cliques:
+            self.model.add_at_most_one([chosen[c] for c in clique if c in chosen])
+        for choices, first in cuts.served:
+            serving = [chosen[c] for c in (first, first + users) if c in chosen]
+            for choice in choices:
+                self.model.add_bool_or([~chosen[choice], *serving])
+        for (side, t), chain in self.chains.items() if cuts.caps else ():
+            members = list((self.ad, self.sd)[side].values())
+            above = np.maximum.accumulate(cuts.caps[side][t][::-1])[::-1]
+            for (literal, _), most in zip(chain, above.tolist(), strict=True):
+                if most < len(members):
+                    self.model.add(sum(members) <= most).only_enforce_if(literal)
 
     def _memory(self, unit: Coarse, ad: list[Any], sd: list[Any]) -> None:
         """Add the joint memory row per z, or both rows per (z, λ)."""

@@ -1,11 +1,11 @@
-"""Point-wise exact search: any solver of one point (z, λ) becomes a back end for the whole grid."""
+"""Exact search over the grid by any solver of one point (z, λ), or of many z at one λ."""
 
 from __future__ import annotations
 
 import heapq
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ from instances.assignment import Assignment, fits
 from .backend import Answer, Request, check_options
 from .covers import Cover, Modes, violated_covers
 from .flow import flow_bound
-from .points import Point
+from .points import Point, Points, groups
 
 #: Cover cuts tried at one point before it is left unsolved, with its bound.
 MOST_ROUNDS = 500
@@ -60,26 +60,29 @@ class PointAnswer:
     stopped_by : str or None
         None when the solver ran to its end.
     nodes : int
+    point : Point or None
+        Where the modes are feasible, from a model of several points.
     """
 
     modes: Modes | None
     bound: int
     stopped_by: str | None = None
     nodes: int = 0
+    point: Point | None = None
 
 
 class PointModel(Protocol):
-    """The model of one point, ready to be solved several times."""
+    """The model of one or more points, ready to be solved several times."""
 
-    def add(self, cover: Cover) -> None:
-        """Add a cover cut."""
+    def add(self, point: Point, cover: Cover) -> None:
+        """Add a cover cut that holds at one point."""
 
     def solve(self, at_least: int, limits: Limits) -> PointAnswer:
         """Maximise the objective, given that it must be at least so much."""
 
 
 class PointSolver(Protocol):
-    """A solver of single points."""
+    """A solver of single points, or of several that differ in z alone."""
 
     #: Names that ``Request.options`` may hold.
     options: frozenset[str]
@@ -92,12 +95,15 @@ class PointSolver(Protocol):
     def check(self, request: Request) -> None:
         """Raise ValueError if an option's value is not supported."""
 
-    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> PointModel:
-        """Return the model of one point."""
+    def together(self, tables: CostTables, options: dict[str, Any]) -> bool:
+        """Return whether one model may cover points that differ in z alone."""
+
+    def build(self, tables: CostTables, points: Points, options: dict[str, Any]) -> PointModel:
+        """Return the model of one point, or of several where `together` allows it."""
 
 
 class GridBackend:
-    """Back end that solves a request point by point, in the order of the points' bounds.
+    """Back end that solves a request model by model, in the order of the points' bounds.
 
     Every point must beat the incumbent (a cutoff row), points whose bound does not are skipped,
     and the bound of the whole is the largest one left. For P2, the joint memory row of P1 is solved
@@ -140,19 +146,19 @@ class _Search:
         self.stopped_by: str | None = None
         self.nodes = self.solves = self.cuts = 0
         self.build_s = 0.0
-        self.open: list[tuple[int, int, Point]] = []
+        self.open: list[tuple[int, int, Points]] = []
         self.pushed = 0
 
     def run(self) -> Answer:
         """Solve points until none can beat the incumbent or a limit is met."""
-        for z_index in self.request.z_indices:
-            self._push(Point(z_index, None, self.request.allow_ad, self.request.allow_sd))
+        for points in self._first():
+            self._push(points)
         while self.open and self.bound > self.value and self.stopped_by is None:
-            bound, _, point = heapq.heappop(self.open)
+            bound, _, points = heapq.heappop(self.open)
             try:
-                self._visit(point, -bound)
+                self._visit(points, -bound)
             except KeyboardInterrupt:
-                self._push(point, -bound)
+                self._push(points, -bound)
                 self.stopped_by = "interrupt"
         if self.assignment is None and self.bound == 0:
             self.assignment = self._nobody()
@@ -163,34 +169,43 @@ class _Search:
         """Upper bound over the incumbent and all open points."""
         return max(self.value, -self.open[0][0] if self.open else 0)
 
-    def _push(self, point: Point, bound: int | None = None) -> None:
-        limit = flow_bound(self.tables, point)
-        bound = limit if bound is None else min(limit, bound)
-        heapq.heappush(self.open, (-bound, self.pushed, point))
+    def _first(self) -> list[Points]:
+        """Return the points without a λ, as the solver takes them."""
+        z_indices = self.request.z_indices
+        split: list[tuple[int, ...]] = [(z,) for z in z_indices]
+        if self.solver.together(self.tables, self.request.options):
+            split = groups(self.tables, z_indices)
+        modes = self.request.allow_ad, self.request.allow_sd
+        return [tuple(Point(z, None, *modes) for z in some) for some in split]
+
+    def _push(self, points: Points, bound: int | None = None) -> None:
+        most = max(flow_bound(self.tables, point) for point in points)
+        bound = most if bound is None else min(most, bound)
+        heapq.heappush(self.open, (-bound, self.pushed, points))
         self.pushed += 1
 
-    def _visit(self, point: Point, bound: int) -> None:
-        """Solve one point; it goes back among the open ones if that did not settle it."""
-        answer = self._solve_point(point, bound)
+    def _visit(self, points: Points, bound: int) -> None:
+        """Solve one model; its points go back among the open ones if that did not settle them."""
+        answer = self._solve(points, bound)
         bound, before = min(bound, answer.bound), self.value
         if answer.modes is not None:
-            self._accept(point, answer.modes)
+            self._accept(answer.point or points[0], answer.modes)
         if bound <= self.value:
             return
-        children = self._children(point) if answer.stopped_by is None else []
+        children = self._children(points) if answer.stopped_by is None else []
         for child in children:
             self._push(child, bound)
         if not children:
-            self._push(point, bound)
+            self._push(points, bound)
             if answer.stopped_by is not None or self.value == before:
                 self.stopped_by = answer.stopped_by or "numerical_trouble"
 
-    def _children(self, point: Point) -> list[Point]:
+    def _children(self, points: Points) -> list[Points]:
         """Return the points of P2 that a joint memory row stands for."""
-        if self.request.lam_indices is None or point.lam_index is not None:
+        if self.request.lam_indices is None or points[0].lam_index is not None:
             return []
         return [
-            Point(point.z_index, lam, point.allow_ad, point.allow_sd)
+            tuple(replace(point, lam_index=lam) for point in points)
             for lam in self.request.lam_indices
         ]
 
@@ -205,10 +220,10 @@ class _Search:
             if value > self.value and fits(self.tables, found):
                 self.assignment, self.value = found, value
 
-    def _solve_point(self, point: Point, bound: int) -> PointAnswer:
-        """Solve one point until its answer satisfies the integer rows too."""
+    def _solve(self, points: Points, bound: int) -> PointAnswer:
+        """Solve one model until its answer satisfies the integer rows too."""
         started = time.perf_counter()
-        model = self.solver.build(self.tables, point, self.request.options)
+        model = self.solver.build(self.tables, points, self.request.options)
         self.build_s += time.perf_counter() - started
         for _ in range(MOST_ROUNDS):
             limits = self._limits()
@@ -220,11 +235,12 @@ class _Search:
             bound = min(bound, answer.bound)
             if answer.modes is None:
                 return PointAnswer(None, bound, answer.stopped_by)
+            point = answer.point or points[0]
             covers = violated_covers(self.tables, point, answer.modes)
             if not covers:
-                return PointAnswer(answer.modes, bound, answer.stopped_by)
+                return replace(answer, bound=bound)
             for cover in covers:
-                model.add(cover)
+                model.add(point, cover)
             self.cuts += len(covers)
         return PointAnswer(None, bound, "numerical_trouble")
 

@@ -59,3 +59,15 @@ class Point:
         if not self.allow_sd or share == whole or self.room(tables) < 0:
             return np.empty(0, np.intp)
         return np.flatnonzero(tables.sd_allowed)
+
+
+#: Points that one model covers; they differ in z alone, ascending.
+Points = tuple[Point, ...]
+
+
+def groups(tables: CostTables, z_indices: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the positions of z that one search may take together: 0, those between, 1."""
+    share = {z: int(tables.z_numerator[z]) for z in sorted(z_indices)}
+    ends = (0, tables.z_denominator)
+    inner = tuple(z for z in share if share[z] not in ends)
+    return [(z,) for z in share if share[z] in ends] + ([inner] if inner else [])

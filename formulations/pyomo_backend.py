@@ -20,7 +20,7 @@ from .covers import Cover, Modes
 from .grid import GridBackend, Limits, PointAnswer, absolute_gap, integer_bound
 from .p1 import p1_model
 from .p3 import p3_model
-from .points import Point
+from .points import Point, Points
 
 #: Relaxation of rows with non-integers on relaxed tables, on top of a solver's own tolerance.
 MARGIN = 1e-6
@@ -99,8 +99,13 @@ class PyomoSolver:
     def check(self, request: Request) -> None:
         """Nothing more to refuse."""
 
-    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> PyomoModel:
+    def together(self, tables: CostTables, options: dict[str, Any]) -> bool:
+        """Point by point."""
+        return False
+
+    def build(self, tables: CostTables, points: Points, options: dict[str, Any]) -> PyomoModel:
         """Return the model of one point; relaxed where the tables are a relaxation."""
+        (point,) = points
         margin = 0.0 if tables.rounded_up else MARGIN
         build = p1_model if point.lam_index is None else p3_model
         gap = absolute_gap(tables.weighted)
@@ -119,8 +124,8 @@ class PyomoModel:
         self._solver, self._settings = solver, settings
         model.covers = pyo.ConstraintList()
 
-    def add(self, cover: Cover) -> None:
-        """Add a cover cut."""
+    def add(self, point: Point, cover: Cover) -> None:
+        """Add a cover cut; this model knows no other point."""
         model = self._model
         terms = [model.x[int(k)] for k in cover.ad] + [model.y[int(k)] for k in cover.sd]
         model.covers.add(pyo.quicksum(terms) <= cover.limit)

@@ -12,8 +12,8 @@ from instances import CostTables
 from .backend import Request
 from .covers import Cover
 from .grid import Limits, PointAnswer, PointModel, absolute_gap
-from .points import Point
-from .rows import BOXED, Rows, build_rows, chosen_formulation
+from .points import Point, Points
+from .rows import BOXED, Rows, build_rows, chosen_formulation, cuts_of
 from .rows.scaled import ScaledRows, scale
 
 
@@ -31,8 +31,8 @@ class RowModel(ABC):
         self._rows = rows
         self._relaxed = relaxed
 
-    def add(self, cover: Cover) -> None:
-        """Add a cover cut."""
+    def add(self, point: Point, cover: Cover) -> None:
+        """Add a cover cut; these rows know no other point."""
         self._rows.forbid(cover.ad, cover.sd, cover.limit)
 
     def solve(self, at_least: int, limits: Limits) -> PointAnswer:
@@ -60,9 +60,9 @@ class RowModel(ABC):
 
 
 class RowSolver(ABC):
-    """Solver of single points through a `RowModel`, one thread."""
+    """Solver through a `RowModel` per point, or per box of points; one thread."""
 
-    options = frozenset({"formulation"})
+    options = frozenset({"formulation", "cuts"})
     counts_nodes = True
     model: ClassVar[type[RowModel]]
 
@@ -71,14 +71,20 @@ class RowSolver(ABC):
         """Return the solver's version."""
 
     def check(self, request: Request) -> None:
-        """Refuse a formulation that does not exist, or that counts users of differing values."""
+        """Refuse an unknown formulation or cut, or one that counts users of differing values."""
         chosen_formulation(request.options, request.weighted)
+        cuts_of(request.options)
 
-    def build(self, tables: CostTables, point: Point, options: dict[str, Any]) -> PointModel:
-        """Return the model of one point; relaxed where the tables are a relaxation."""
+    def together(self, tables: CostTables, options: dict[str, Any]) -> bool:
+        """Boxes may hold a range of z."""
+        return chosen_formulation(options, tables.weighted) == BOXED
+
+    def build(self, tables: CostTables, points: Points, options: dict[str, Any]) -> PointModel:
+        """Return the model of the points; relaxed where the tables are a relaxation."""
         relaxed, name = not tables.rounded_up, chosen_formulation(options, tables.weighted)
+        cuts = cuts_of(options)
         if name == BOXED:
             from .boxed import BoxedModel
 
-            return BoxedModel(tables, point, lambda rows: self.model(rows, relaxed))
-        return self.model(build_rows(tables, point, name), relaxed)
+            return BoxedModel(tables, points, lambda rows: self.model(rows, relaxed), cuts)
+        return self.model(build_rows(tables, points[0], name, cuts), relaxed)

@@ -47,6 +47,9 @@ def main(
     formulation: Annotated[
         str | None, typer.Option(help="The MILP's formulation, for solvers that have several.")
     ] = None,
+    cuts: Annotated[
+        str | None, typer.Option(help="Cuts of the MILP: none, pairs,dominance,count or all.")
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Wall seconds.")] = None,
     node_limit: Annotated[int | None, typer.Option(help="Search nodes.")] = None,
     seed: Annotated[int, typer.Option(help="For solvers that are seeded.")] = 0,
@@ -61,7 +64,8 @@ def main(
     if start is not None and no_start:
         raise InputError("--start and --no-start contradict each other")
     given = None if start is None else load_schedule(start, data)
-    options = {} if formulation is None else {"formulation": formulation}
+    named = {"formulation": formulation, "cuts": cuts}
+    options = {name: value for name, value in named.items() if value is not None}
     try:
         result = api.solve(
             data,

@@ -33,7 +33,7 @@ Words = list[str] | None
 def main(
     solvers: Annotated[
         Words,
-        typer.Option(help="NAME, NAME@FORMULATION, pyomo:NAME, heuristics:NAME, MODULE:FUNCTION."),
+        typer.Option(help="NAME, NAME@FORMULATION+CUT, pyomo:NAME, heuristics:NAME, MODULE:NAME."),
     ] = None,
     formulations: Annotated[
         Words, typer.Option(help="Run the solvers that take a formulation with each of these.")

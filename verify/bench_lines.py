@@ -3,6 +3,8 @@
 ======================  ============================================================
 ``threshold``           an exact solver, by its name in `formulations.solve`
 ``highs@compact``       the same with a formulation
+``highs@compact+CUT``   and with cuts of that name, also several: ``+pairs+count``, ``+all``
+``...+no-start``        and without Algorithm 3's schedule to start from
 ``pyomo:NAME``          any solver that Pyomo can call
 ``heuristics:NAME``     an algorithm of `heuristics.solve`; it proves no bound
 ``module:function``     anybody's solver, ``function(instance, time_limit)``
@@ -27,6 +29,7 @@ from .bench_cases import split
 
 HEURISTICS = "heuristics:"
 PYOMO = "pyomo:"
+NO_START = "no-start"
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Line:
     solver : str
         Without the formulation.
     formulation : str or None
-        None: the solver's own choice.
+        Without or with cuts, ``"compact+pairs"``; None: the solver's own choice.
     """
 
     solver: str
@@ -127,10 +130,20 @@ def solve(line: Line, instance: Instance, problem: Problem, time_limit: float) -
         return heuristics.solve(instance, algorithm=line.solver.removeprefix(HEURISTICS))
     import formulations
 
-    options: dict[str, Any] = {} if line.formulation is None else {"formulation": line.formulation}
     return formulations.solve(
-        instance, problem=problem, solver=line.solver, time_limit=time_limit, **options
+        instance, problem, line.solver, time_limit=time_limit, **_options(line.formulation)
     )
+
+
+def _options(formulation: str | None) -> dict[str, Any]:
+    """Return the arguments that the part of a line after the @ stands for."""
+    if formulation is None:
+        return {}
+    name, *words = formulation.split("+")
+    cuts = [word for word in words if word != NO_START]
+    options: dict[str, Any] = {"formulation": name}
+    options |= {"start": False} if NO_START in words else {}
+    return options | ({"cuts": ",".join(cuts)} if cuts else {})
 
 
 def as_result(answer: object, problem: Problem, name: str, instance: Instance) -> Result:

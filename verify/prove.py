@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from instances import InputError, commandline, dumps, load
+from instances import InputError, commandline, load
 from instances.commandline import Exit
+
+from . import proofs
 
 #: Exit code of each verdict.
 EXITS = {"proven": Exit.HELD, "refuted": Exit.VIOLATION, "open": Exit.UNDECIDED}
@@ -19,43 +20,62 @@ EXITS = {"proven": Exit.HELD, "refuted": Exit.VIOLATION, "open": Exit.UNDECIDED}
 
 def main(
     instance: Annotated[Path, typer.Argument(help="Instance file.")],
-    bound: Annotated[int, typer.Option(min=0, help="At most so many users can be served.")],
+    bound: Annotated[
+        int | None, typer.Option(min=0, help="At most so many users can be served.")
+    ] = None,
+    check: Annotated[
+        Path | None, typer.Option(help="Recheck this proof, box by box, instead of making one.")
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option(min=0.001, help="Wall seconds; then undecided.")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Write the log of all boxes here.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Write the proof here; until it is done, a .jsonl beside it goes on."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> Exit:
     """Refute "one user more" box by box: by counting, by weighted counting, or by a MILP.
 
-    Exit code 0: proven; 1: more users can be served; 2: bad input; 3: undecided.
-    """
-    from formulations.proof import prove
+    A run that was killed or met its limit goes on where it stopped if it is started again with the
+    same --output. A proof holds all that a recheck needs; --check redoes every box in integers,
+    without any LP, and says how many rest on a MILP solver.
 
+    Exit code 0: proven; 1: more users can be served, or the proof does not hold; 2: bad input; 3:
+    undecided.
+    """
     data = load(instance)
-    if bound >= len(data.users):
-        raise InputError(f"--bound {bound}: an instance of {len(data.users)} users has no more")
-    try:
-        proof = prove(data, bound, time_limit)
-    except ValueError as error:
-        raise InputError(f"{instance}: {error}") from None
-    log = {
-        "instance_sha256": hashlib.sha256(dumps(data).encode()).hexdigest(),
-        "users": len(data.users),
-        "bound": bound,
-        **proof.to_dict(),
-    }
-    if output is not None:
-        commandline.write(output, json.dumps(log, separators=(",", ":")) + "\n")
-    if as_json:
-        print(json.dumps(log))
+    if (bound is None) == (check is None):
+        raise InputError("give either --bound, to make a proof, or --check FILE")
+    if check is not None:
+        if output is not None or time_limit is not None:
+            raise InputError("--check takes neither --output nor --time-limit")
+        outcome = proofs.check(data, check)
     else:
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in proof.counts.items())
-        Console(highlight=False).print(
-            f"at most {bound} of {len(data.users)} users: {proof.verdict} "
-            f"({counts}; {proof.open} open; {proof.seconds:.3g} s)"
-        )
-    return EXITS[proof.verdict]
+        assert bound is not None
+        try:
+            outcome = proofs.make(data, bound, time_limit, output)
+        except ValueError as error:
+            raise InputError(f"{instance}: {error}") from None
+    if as_json:
+        print(proofs.to_json(outcome))
+    else:
+        Console(highlight=False).print(_line(outcome), markup=False, soft_wrap=True)
+    return EXITS[outcome["verdict"]]
+
+
+def _line(outcome: Mapping[str, object]) -> str:
+    """Return the outcome in one line."""
+    counts = outcome["counts"]
+    assert isinstance(counts, dict)
+    parts = [f"{count} {name}" for name, count in counts.items()]
+    parts += [f"{outcome[name]} {name}" for name in ("open",) if name in outcome]
+    parts += [f"milp: {outcome['milp']}"] if outcome.get("milp") else []
+    text = f"at most {outcome['bound']} of {outcome['users']} users: {outcome['verdict']}"
+    if "failure" in outcome:
+        return f"{text} does not hold: {outcome['failure']}"
+    how = "rechecked in integers; " if "rechecked" in outcome else ""
+    return f"{text} ({how}{', '.join(parts)}; {outcome['seconds']:.3g} s)"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from instances.costs import Flags, Integers
 from .count import Box, Packed, Part, Query, copied
 from .shave import shave
 from .thresholds import Mode, modes_at
-from .weights import ROWS, Floats
+from .weights import ROWS, charge_at, units
 
 __all__ = ["Box", "Part", "Setting", "eligible", "setting_at", "tighten", "whole_box"]
 
@@ -37,6 +37,8 @@ class Setting:
         Bytes of both modes' caches together; None where λ splits them.
     goal : int
         Users to serve.
+    value : (K,)
+        What each user is worth.
     """
 
     users: int
@@ -44,13 +46,18 @@ class Setting:
     shares: Integers
     joint_room: int | None
     goal: int
+    value: Integers
 
     @cached_property
     def query(self) -> Query:
         """The setting as the counting kernels read it."""
         joint = -1 if self.joint_room is None else self.joint_room
         numbers = np.array([self.goal, self.users, joint], np.int64)
-        return Query(pack(self.modes[0]), pack(self.modes[1]), self.shares, numbers)
+        ad, sd = pack(self.modes[0]), pack(self.modes[1])
+        query = Query(ad, sd, self.shares, numbers, np.zeros(ROWS, np.int64))
+        whole = whole_box(self)
+        ticks = -charge_at(ad, whole.ad), -charge_at(sd, whole.sd)
+        return query._replace(shift=units(query, ticks))
 
 
 def setting_at(
@@ -71,7 +78,7 @@ def setting_at(
     shares = tables.z_numerator[list(z_indices or (point.z_index,))]
     joint = point.room(tables) if point.lam_index is None else None
     modes = modes_at(tables, point, capped=len(shares) == 1)
-    return Setting(tables.users, modes, shares, joint, goal)
+    return Setting(tables.users, modes, shares, joint, goal, tables.value)
 
 
 def whole_box(setting: Setting) -> Box:
@@ -118,9 +125,9 @@ def eligible(setting: Setting, box: Box, side: int) -> Flags:
 
 
 def tighten(
-    setting: Setting, box: Box, weights: Floats | None = None, rounds: int = 20
+    setting: Setting, box: Box, weights: Integers | None = None, rounds: int = 20
 ) -> Box | None:
     """Return a smaller box with the same schedules; None if counting shows that it has none."""
     smaller = copied(box)
-    weights = np.zeros(ROWS) if weights is None else weights
+    weights = np.zeros(ROWS, np.int64) if weights is None else weights
     return smaller if shave(setting.query, smaller, weights, rounds) else None

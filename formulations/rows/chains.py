@@ -26,7 +26,7 @@ on chains; levels up to K (n1 + n3 + n4) / 2 more columns and twice as many rows
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -36,7 +36,8 @@ from formulations.points import Point, Users
 from instances import CostTables
 
 from .box import Box, Part, Setting, eligible, setting_at, whole_box
-from .data import Rows, Term
+from .cuts import add_cuts, find_cuts
+from .data import Rows, Term, merged
 from .thresholds import Mode, Threshold
 
 
@@ -62,7 +63,9 @@ class _Chain(NamedTuple):
         return [(self.columns[i], 1), *above]
 
 
-def build_chains(users: int, setting: Setting, box: Box, style: Style) -> Rows:
+def build_chains(
+    users: int, setting: Setting, box: Box, style: Style, cuts: Iterable[str] = ()
+) -> Rows:
     """Return the MILP of a box.
 
     Parameters
@@ -72,10 +75,12 @@ def build_chains(users: int, setting: Setting, box: Box, style: Style) -> Rows:
     setting : Setting
     box : Box
     style : Style
+    cuts : iterable of str
+        Names of cuts to add (`cuts`).
     """
     rows = Rows(users)
     sides = [
-        _Side(rows, mode, part, np.flatnonzero(eligible(setting, box, side)), style)
+        _Side(rows, side, mode, part, np.flatnonzero(eligible(setting, box, side)), style)
         for side, (mode, part) in enumerate(zip(setting.modes, (box.ad, box.sd), strict=True))
     ]
     rows.ad, rows.sd = sides[0].by_user, sides[1].by_user
@@ -89,6 +94,8 @@ def build_chains(users: int, setting: Setting, box: Box, style: Style) -> Rows:
     for terms, room in limits:
         if terms:
             rows.at_most(terms, room)
+    if names := tuple(cuts):
+        add_cuts(rows, find_cuts(setting, box, names))
     return rows
 
 
@@ -101,8 +108,10 @@ def build_point(tables: CostTables, point: Point, style: Style) -> Rows:
 class _Side:
     """One mode's columns and rows."""
 
-    def __init__(self, rows: Rows, mode: Mode, part: Part, members: Users, style: Style) -> None:
-        self.rows, self.mode, self.part, self.style = rows, mode, part, style
+    def __init__(
+        self, rows: Rows, side: int, mode: Mode, part: Part, members: Users, style: Style
+    ) -> None:
+        self.rows, self.side, self.mode, self.part, self.style = rows, side, mode, part, style
         #: Position of a user in the mode -> its binary.
         self.columns = {int(k): rows.binary(1) for k in members}
         self.by_user = {int(mode.users[k]): column for k, column in self.columns.items()}
@@ -129,8 +138,8 @@ class _Side:
                 self._charge_maximum(threshold, int(self.part.low[t]))
         time = [(column, mode.whole * ticks) for column, ticks in self.work]
         time += [(column, mode.share * ticks) for column, ticks in self.charges]
-        rows.at_most(_merged(time), 0)
-        return _merged(self.cache)
+        rows.at_most(merged(time), 0)
+        return merged(self.cache)
 
     def _sizes(self) -> None:
         """Add the batch's size as counting bounds it, and whether the mode is used."""
@@ -154,7 +163,9 @@ class _Side:
         literal = dict(zip(ranks, columns, strict=True))
         for k, column in self.columns.items():
             self.rows.at_most([(column, 1), (literal[own[k]], -1)], 0)
-        return _Chain(ranks, columns)
+        chain = _Chain(ranks, columns)
+        self.rows.levels[self.side, t] = [(rank, chain.at(i)) for i, rank in enumerate(ranks)]
+        return chain
 
     def _charge_steps(self, threshold: Threshold, chain: _Chain) -> None:
         charge = [int(threshold.charge[rank]) for rank in chain.ranks]
@@ -203,11 +214,3 @@ class _Side:
                 self.cache.append((sums[-1], int(part.memory[rank])))
             total = [(column, int(part.factor[k])) for k, column in self.columns.items()]
             self.rows.at_most([*total, *((column, -1) for column in sums)], 0)
-
-
-def _merged(terms: Sequence[Term]) -> list[Term]:
-    """Return the terms with one coefficient a column; zeros left out."""
-    total: dict[int, int] = {}
-    for column, factor in terms:
-        total[column] = total.get(column, 0) + factor
-    return [(column, factor) for column, factor in total.items() if factor]

@@ -90,7 +90,7 @@ def _ad(rows: Rows, tables: CostTables, point: Point) -> list[Term]:
     work = [(column, int(tables.ad_base[k])) for k, column in rows.ad.items()]
     cache = [(column, int(tables.ad_memory[k])) for k, column in rows.ad.items()]
     slopes = _counts(users, tables.ad_slope)
-    for k, (members, slope) in _levels(rows, rows.ad, tables.input_tokens, (_ONES, slopes)):
+    for k, (members, slope) in _levels(rows, (0, 0), tables.input_tokens, (_ONES, slopes)):
         tokens = int(tables.input_tokens[k])
         work += [(members, int(tables.ad_prefill[k])), (slope, tokens)]
         cache.append((members, tables.kv_ad * tokens))
@@ -109,11 +109,11 @@ def _sd(rows: Rows, tables: CostTables, point: Point) -> list[Term]:
     cache = [(column, int(tables.sd_memory[k])) for k, column in rows.sd.items()]
     slopes, pairs = _counts(users, tables.sd_slope), _counts(users, tables.sd_pairs)
     steps = _counts(users, tables.sd_steps)
-    for k, (members, slope) in _levels(rows, rows.sd, tables.input_tokens, (_ONES, slopes)):
+    for k, (members, slope) in _levels(rows, (1, 0), tables.input_tokens, (_ONES, slopes)):
         tokens = int(tables.input_tokens[k])
         work += [(members, int(tables.sd_prefill[k])), (slope, tokens)]
         cache.append((members, tables.kv_sd * tokens))
-    for k, (pair, later) in _levels(rows, rows.sd, tables.accept_rank, (pairs, steps)):
+    for k, (pair, later) in _levels(rows, (1, 1), tables.accept_rank, (pairs, steps)):
         work.append((pair, int(tables.sd_growth[k])))
         cache.append((later, int(tables.sd_memory_growth[k])))
     longest = int(tables.input_tokens[users].max())
@@ -142,16 +142,19 @@ def _counts(users: list[int], values: Integers) -> dict[int, int]:
 
 
 def _levels(
-    rows: Rows, columns: dict[int, int], values: Integers, summands: tuple[dict[int, int], ...]
+    rows: Rows, term: tuple[int, int], values: Integers, summands: tuple[dict[int, int], ...]
 ) -> Iterator[tuple[int, list[int]]]:
     """Add one max-term: its one-hot level and, per level, a column for each sum it multiplies.
 
-    Yields, per level, a user who has that value and the sums' columns.
+    `term` is its key in ``rows.levels``. Yields, per level, a user who has that value and the sums'
+    columns.
     """
+    columns = (rows.ad, rows.sd)[term[0]]
     ascending = sorted(columns, key=lambda k: int(values[k]))
     groups = [list(group) for _, group in groupby(ascending, key=lambda k: int(values[k]))]
     chosen = [rows.binary() for _ in groups]
     rows.exactly([(level, 1) for level in chosen], 1)
+    rows.levels[term] = [(rank, [(level, 1)]) for rank, level in enumerate(chosen)]
     for i, group in enumerate(groups):
         for k in group:
             rows.at_most([(columns[k], 1), *((level, -1) for level in chosen[i:])], 0)

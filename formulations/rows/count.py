@@ -86,12 +86,15 @@ class Query(NamedTuple):
         Numerators of z, ascending.
     numbers : (3,)
         `GOAL`, `USERS`, and the `JOINT` room (-1: rooms are apart).
+    shift : (6,)
+        Units of the rows that weights weigh (`weights`).
     """
 
     ad: Packed
     sd: Packed
     shares: Integers
     numbers: Integers
+    shift: Integers
 
 
 @njit(cache=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -35,6 +35,9 @@ class Rows:
     rows : list of Row
     ad, sd : dict
         Column of each user's binary in the mode; users not allowed in a mode have none.
+    levels : dict
+        By mode (0: AD, 1: SD) and threshold, where its levels have columns: each level's rank and
+        the terms that are 1 if it is chosen, else 0.
     """
 
     users: int
@@ -44,6 +47,7 @@ class Rows:
     rows: list[Row] = field(default_factory=list)
     ad: dict[int, int] = field(default_factory=dict)
     sd: dict[int, int] = field(default_factory=dict)
+    levels: dict[tuple[int, int], list[tuple[int, list[Term]]]] = field(default_factory=dict)
 
     def binary(self, objective: int = 0) -> int:
         """Add a 0-1 column and return its index."""
@@ -103,3 +107,11 @@ class Rows:
                 if round(values[column]) == 1:
                     modes[user] = mode
         return modes
+
+
+def merged(terms: Sequence[Term]) -> list[Term]:
+    """Return the terms with one coefficient a column; zeros left out."""
+    total: dict[int, int] = {}
+    for column, factor in terms:
+        total[column] = total.get(column, 0) + factor
+    return [(column, factor) for column, factor in total.items() if factor]

@@ -2,8 +2,8 @@
 
 The LP relaxes the box to a knapsack with its users at the lower ends: it serves the goal
 fractionally, with z anywhere between the box's ends, and minimises the factor by which its rows
-are overrun. The duals weigh the rows. Any weights are valid (`weights.margin`), so no tolerance of
-HiGHS matters.
+are overrun. The duals weigh the rows. Any weights are valid (`weights.totals`), so neither a
+tolerance of HiGHS matters nor that the duals are rounded.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import Any
 import highspy
 import numpy as np
 
+from instances.costs import Integers
+
 from .box import Box, Setting
 from .count import MOST
-from .weights import ROWS, Floats, budgets, costs, rooms
+from .weights import ROWS, WEIGHT_BITS, Floats, budgets, costs, rooms
 
 
 class Relaxation:
@@ -30,8 +32,8 @@ class Relaxation:
     def __init__(self, solver: Any) -> None:
         self._solver = solver
 
-    def weights(self, setting: Setting, box: Box) -> Floats:
-        """Return a weight per row, per tick or byte or user; zeros if the LP gives none."""
+    def weights(self, setting: Setting, box: Box) -> Integers:
+        """Return a weight per row and unit of its amounts; zeros if the LP gives none."""
         query = setting.query
         ticks = budgets(query, box).max(axis=1)
         room = rooms(query)
@@ -42,9 +44,12 @@ class Relaxation:
         self._solver.passModel(model)
         self._solver.run()
         if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return np.zeros(ROWS)
-        duals: Floats = np.abs(np.array(self._solver.getSolution().row_dual[:ROWS])) / limit
-        return duals
+            return np.zeros(ROWS, np.int64)
+        duals = np.abs(np.array(self._solver.getSolution().row_dual[:ROWS])) / limit
+        per_unit = np.ldexp(duals, query.shift)
+        largest = float(per_unit.max()) or 1.0
+        weights: Integers = np.rint(per_unit / largest * 2.0**WEIGHT_BITS).astype(np.int64)
+        return weights
 
     def _model(self, setting: Setting, box: Box, limit: Floats) -> Any:
         """Return the LP: columns AD users, SD users, z's place between the ends, the overrun."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from numba import njit
 
+from instances.costs import Integers
+
 from .count import LEAST, MOST, Box, Packed, Part, Query, copied, fits, shrink
-from .weights import SAFE, Floats, margin
+from .weights import refutes
 
 
 @njit(cache=True)
@@ -20,14 +22,14 @@ def part_of(box: Box, side: int) -> Part:
 
 
 @njit(cache=True)
-def empty(query: Query, box: Box, weights: Floats, rounds: int) -> bool:
+def empty(query: Query, box: Box, weights: Integers, rounds: int) -> bool:
     """Shrink a box in place; True if counting or weighted counting refutes it."""
-    return not shrink(query, box, rounds) or margin(query, box, weights) > SAFE
+    return not shrink(query, box, rounds) or refutes(query, box, weights)
 
 
 @njit(cache=True)
 def _refuted(
-    query: Query, box: Box, weights: Floats, side: int, t: int, low: int, high: int
+    query: Query, box: Box, weights: Integers, side: int, t: int, low: int, high: int
 ) -> bool:
     """Return whether no batch has its threshold within these ends."""
     probe = copied(box)
@@ -38,7 +40,7 @@ def _refuted(
 
 
 @njit(cache=True)
-def _cut_ends(query: Query, box: Box, weights: Floats, side: int) -> bool:
+def _cut_ends(query: Query, box: Box, weights: Integers, side: int) -> bool:
     """Cut refuted levels off both ends of every threshold, by bisection; True if any went."""
     part, changed = part_of(box, side), False
     for t in range(len(part.low)):
@@ -64,7 +66,7 @@ def _cut_ends(query: Query, box: Box, weights: Floats, side: int) -> bool:
 
 
 @njit(cache=True)
-def _close_users(query: Query, box: Box, weights: Floats, mode: Packed, side: int) -> bool:
+def _close_users(query: Query, box: Box, weights: Integers, mode: Packed, side: int) -> bool:
     """Close users who cannot be members; True if any was."""
     part, changed = part_of(box, side), False
     for k in range(len(mode.users)):
@@ -82,7 +84,7 @@ def _close_users(query: Query, box: Box, weights: Floats, mode: Packed, side: in
 
 
 @njit(cache=True)
-def _nobody(query: Query, box: Box, weights: Floats, side: int) -> bool:
+def _nobody(query: Query, box: Box, weights: Integers, side: int) -> bool:
     """Return whether a batch must be empty."""
     probe = copied(box)
     part = part_of(probe, side)
@@ -91,7 +93,7 @@ def _nobody(query: Query, box: Box, weights: Floats, side: int) -> bool:
 
 
 @njit(cache=True)
-def shave(query: Query, box: Box, weights: Floats, rounds: int) -> bool:
+def shave(query: Query, box: Box, weights: Integers, rounds: int) -> bool:
     """Tighten a box in place; False if counting shows it empty."""
     for _ in range(rounds):
         if empty(query, box, weights, 8):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from instances.costs import Integers
+
 from .count import LEAST, MOST, Box, Packed, Part, Query, copied, fits, shrink
 from .shave import part_of
-from .weights import Floats, margin
+from .weights import margin
 
 #: `Cut[0]`: a threshold of AD or SD, the size of the AD batch, z.
 SIZE, SHARE = 2, 3
@@ -35,8 +37,20 @@ def half(box: Box, cut: Cut, upper: bool) -> Box:
     return part
 
 
+def cut_inside(box: Box, cut: Cut) -> bool:
+    """Return whether a cut leaves something of the box on both sides."""
+    kind, t, value = cut
+    if kind in (SIZE, SHARE):
+        low, high = box.ad.size if kind == SIZE else box.z
+        return bool(t == 0 and low < value <= high)
+    if kind not in (0, 1):
+        return False
+    part = (box.ad, box.sd)[kind]
+    return bool(0 <= t < len(part.low) and part.low[t] < value <= part.high[t])
+
+
 @njit(cache=True)
-def _gain(query: Query, box: Box, weights: Floats, base: float, cut: Cut) -> float:
+def _gain(query: Query, box: Box, weights: Integers, base: float, cut: Cut) -> float:
     """Return how much closer to refutation the halves are than the box."""
     gains = np.zeros(2)
     for upper in range(2):
@@ -47,7 +61,7 @@ def _gain(query: Query, box: Box, weights: Floats, base: float, cut: Cut) -> flo
 
 
 @njit(cache=True)
-def _own_levels(mode: Packed, part: Part, t: int) -> Floats:
+def _own_levels(mode: Packed, part: Part, t: int) -> Integers:
     """Return the ascending levels, within the ends, of the users who fit."""
     own = [
         min(part.high[t], max(part.low[t], mode.rank[t, k]))
@@ -58,7 +72,7 @@ def _own_levels(mode: Packed, part: Part, t: int) -> Floats:
 
 
 @njit(cache=True)
-def choose(query: Query, box: Box, weights: Floats) -> Cut:
+def choose(query: Query, box: Box, weights: Integers) -> Cut:
     """Return the most promising cut."""
     base, best = margin(query, box, weights), -np.inf
     choice = (-1, -1, -1)

@@ -101,9 +101,11 @@ class Mode:
         """Per threshold with summands, bytes by user and level, at least the user's own level."""
         return [_matrix(t, [part.memory for part in t.summands]) for t in self.thresholds]
 
-    def budget(self, charge: int) -> int:
+    def budget(self, charge: Integers) -> Integers:
         """Return the whole-GPU ticks that the members' work may sum to, given all charges."""
-        return -charge * self.share // self.whole
+        quotient, rest = np.divmod(-charge, self.whole)  # no product overflows
+        ticks: Integers = quotient * self.share + rest * self.share // self.whole
+        return ticks
 
 
 def _matrix(threshold: Threshold, weights: list[Integers]) -> Integers:

@@ -5,11 +5,14 @@ sizes of both batches. Weighted and summed, the rows charge a user the lesser of
 amounts at least, at the box's lower ends, and allow a total that depends on the box's best budgets
 (for the time rows, the best over its z). If even the `goal` users who are charged least exceed
 that total, the box holds no schedule that serves `goal`. This is true of any weights, so they may
-come from a float LP.
+come from a float LP, rounded to integers.
 
-**Rounding.** Weights, costs and limits are non-negative, so no sum cancels: each term carries at
-most 8 roundings, a sum of K of them K more, and both totals are right to a relative
-(K + 16) / 2^53, under 10^-12 for K <= 2000. A margin above `SAFE` = 10^-9 is a proof.
+**Integers.** Every row counts in units of its own (`Query.shift`), so that its limit is about
+2^`LIMIT_BITS` units: ticks and bytes are divided by a power of two, users multiplied by one. A
+user's amounts are rounded down, and to at most twice that limit, what a row allows up; so a row
+that holds still holds. With weights up to 2^`WEIGHT_BITS`, a user is charged less than
+2^`DEAREST_BITS`, and the charges of 16,384 users stay below 2^63. No step can overflow or round
+the wrong way: a box is refuted exactly if the two integers say so.
 """
 
 from __future__ import annotations
@@ -39,8 +42,7 @@ from .count import (
 #: Rows: time and memory of AD (joint memory too), the same of SD, the greatest sizes.
 AD_TIME, AD_BYTES, SD_TIME, SD_BYTES, AD_MOST, SD_MOST = range(6)
 ROWS = 6
-#: A margin in floats above this is a proof.
-SAFE = 1e-9
+LIMIT_BITS, WEIGHT_BITS, DEAREST_BITS = 26, 20, 49
 Floats = NDArray[np.float64]
 
 
@@ -90,26 +92,73 @@ def rooms(query: Query) -> tuple[int, int]:
     return int(query.ad.scalars[ROOM]), int(query.sd.scalars[ROOM])
 
 
+def units(query: Query, ticks: tuple[int, int]) -> Integers:
+    """Return each row's shift to the right (ticks, bytes) or, negative, to the left (users).
+
+    Parameters
+    ----------
+    query : Query
+    ticks : (int, int)
+        The most that AD and SD may work.
+    """
+    room_1, room_2 = rooms(query)
+    limits = (ticks[0], room_1, ticks[1], room_2)
+    right = [max(0, int(limit).bit_length() - LIMIT_BITS) for limit in limits]
+    left = min(0, int(query.numbers[USERS]).bit_length() - LIMIT_BITS)
+    return np.array([*right, left, left], np.int64)
+
+
 @njit(cache=True)
-def margin(query: Query, box: Box, weights: Floats) -> float:
-    """Return by how much weights refute a box, relative to what they allow; only to compare."""
-    charge = np.full(query.numbers[USERS], np.inf)
-    joint = query.numbers[JOINT] >= 0
+def _amount(value: int, shift: int) -> int:
+    """Return ticks or bytes in units, rounded down and to at most twice the limit."""
+    return min(value >> shift, 1 << (LIMIT_BITS + 1))
+
+
+@njit(cache=True)
+def totals(query: Query, box: Box, weights: Integers) -> tuple[int, int]:
+    """Return the least that `goal` users are charged, and the most that is allowed."""
+    charge = np.full(query.numbers[USERS], 1 << DEAREST_BITS)
+    joint, shift = query.numbers[JOINT] >= 0, query.shift
     for side in range(2):
         mode, part = (query.ad, box.ad) if side == 0 else (query.sd, box.sd)
-        time = weights[AD_TIME] if side == 0 else weights[SD_TIME]
-        memory = weights[AD_BYTES] if side == 0 or joint else weights[SD_BYTES]
-        one = weights[AD_MOST] if side == 0 else weights[SD_MOST]
+        time = AD_TIME if side == 0 else SD_TIME
+        memory = AD_BYTES if side == 0 or joint else SD_BYTES
+        size = AD_MOST if side == 0 else SD_MOST
+        one = weights[size] << -shift[size]
         some = costs(mode, part)
         for i in range(some.shape[1]):
+            amount = weights[time] * _amount(some[1, i], shift[time]) + one
+            amount += weights[memory] * _amount(some[2, i], shift[memory])
             k = mode.users[some[0, i]]
-            charge[k] = min(charge[k], time * some[1, i] + memory * some[2, i] + one)
+            charge[k] = min(charge[k], amount)
     charge.sort()
-    ticks = budgets(query, box)
-    best = 0.0
+    return int(charge[: query.numbers[GOAL]].sum()), _allowed(query, box, weights)
+
+
+@njit(cache=True)
+def _allowed(query: Query, box: Box, weights: Integers) -> int:
+    """Return the most that the rows allow, rounded up."""
+    shift, ticks, best = query.shift, budgets(query, box), 0
     for i in range(ticks.shape[1]):
-        best = max(best, weights[AD_TIME] * ticks[0, i] + weights[SD_TIME] * ticks[1, i])
+        here = weights[AD_TIME] * ((ticks[0, i] >> shift[AD_TIME]) + 1)
+        here += weights[SD_TIME] * ((ticks[1, i] >> shift[SD_TIME]) + 1)
+        best = max(best, here)
     room_1, room_2 = rooms(query)
-    allowed = best + weights[AD_BYTES] * room_1 + weights[SD_BYTES] * room_2
-    allowed += weights[AD_MOST] * box.ad.size[MOST] + weights[SD_MOST] * box.sd.size[MOST]
-    return float(charge[: query.numbers[GOAL]].sum() / max(allowed, 1e-9) - 1.0)
+    best += weights[AD_BYTES] * ((room_1 >> shift[AD_BYTES]) + 1)
+    best += weights[SD_BYTES] * ((room_2 >> shift[SD_BYTES]) + 1)
+    best += weights[AD_MOST] * (box.ad.size[MOST] << -shift[AD_MOST])
+    return int(best + weights[SD_MOST] * (box.sd.size[MOST] << -shift[SD_MOST]))
+
+
+@njit(cache=True)
+def refutes(query: Query, box: Box, weights: Integers) -> bool:
+    """Return whether weights prove that no schedule of the box serves `goal`."""
+    charged, allowed = totals(query, box, weights)
+    return charged > allowed
+
+
+@njit(cache=True)
+def margin(query: Query, box: Box, weights: Integers) -> float:
+    """Return how close weights come to refuting a box, relative to what they allow."""
+    charged, allowed = totals(query, box, weights)
+    return charged / max(allowed, 1) - 1.0

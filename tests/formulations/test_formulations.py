@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 
 import formulations
-from formulations.boxes import groups
 from formulations.grid import Limits
-from formulations.highs import highs_model, new_solver
-from formulations.points import Point
+from formulations.highs import new_solver
+from formulations.points import Point, groups
 from formulations.proof import prove
-from formulations.rows import Rows, build_rows, names
+from formulations.rows import build_rows, names
 from formulations.rows.box import eligible, setting_at, tighten, whole_box
 from formulations.rows.chains import BOTH, build_point
 from formulations.rows.relaxation import Relaxation
-from formulations.rows.scaled import scale
-from formulations.rows.weights import SAFE, margin
+from formulations.rows.weights import refutes
 from instances import CostTables, build_tables
 from instances.assignment import AD, SD, Assignment, fits
 from instances.generators import generate
+from verify.formulation_sizes import lp_bound
 
 FAMILIES = ("paper-4a", "paper-5a", "memory-tight", "deadline-tight", "ties", "no-sd", "wide")
 ALL = [(solver, name) for solver in ("highs", "scip") for name in names()]
@@ -63,14 +62,6 @@ def test_threshold_agrees_with_highs(seed: int) -> None:
     for name in ("compact", "boxed"):
         found = formulations.solve(instance, solver="highs", formulation=name)
         assert (found.objective, found.bound) == (threshold.objective, threshold.objective)
-
-
-def lp_bound(rows: Rows) -> float:
-    solver, model = new_solver(Limits()), highs_model(scale(rows, relaxed=False))
-    model.integrality_ = []
-    solver.passModel(model)
-    solver.run()
-    return float(solver.getInfo().objective_function_value)
 
 
 @pytest.mark.parametrize("lam_index", [None, 5])
@@ -114,7 +105,7 @@ def test_counting_keeps_every_schedule(family: str) -> None:
                 closed += 1
                 continue
             weights = relaxation.weights(setting, box)
-            assert not kept or margin(setting.query, box, weights) <= SAFE
+            assert not (kept and refutes(setting.query, box, weights))
             for side, code in enumerate((AD, SD)):
                 users = setting.modes[side].users
                 may = set(users[eligible(setting, box, side)].tolist())

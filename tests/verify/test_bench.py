@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from verify.bench import command
 from verify.bench_cases import Case, from_files, generated, integers, select, spread
 from verify.bench_check import cross_check, faults
 from verify.bench_compare import changed_objectives, compare, evidence, protocol_changes
-from verify.bench_lines import Line, cross, find, parse
+from verify.bench_lines import Line, cross, find, parse, solve
 from verify.bench_plots import plot_profile, plot_scaling
 from verify.bench_protocol import Protocol, flat
 from verify.bench_records import Outcome, Record, outcome_of, read_csv, read_protocol, to_csv
@@ -492,6 +493,19 @@ def test_a_solver_without_formulations_runs_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("verify.bench_runs.probe", answer)
     lines = settle(cross(["highs", "exhaustive"], ["compact", "levels"]), PROTOCOL)
     assert [str(line) for line in lines] == ["highs@compact", "exhaustive"]
+
+
+def test_lines_name_cuts_and_leave_out_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr("formulations.solve", lambda *_, **options: asked.append(options))
+    for text in ("highs@compact+pairs+count", "highs@compact+no-start", "highs"):
+        solve(parse(text), generate("ties", 2, seed=1), "P1", 1.0)
+    rest = {"time_limit": 1.0}
+    assert asked == [
+        {"formulation": "compact", "cuts": "pairs,count", **rest},
+        {"formulation": "compact", "start": False, **rest},
+        rest,
+    ]
 
 
 def test_probe_tells_why_a_line_is_refused() -> None:

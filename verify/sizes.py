@@ -1,0 +1,101 @@
+"""Show how large and how tight the MILP formulations are: ``python -m verify.sizes``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from statistics import mean
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from instances import InputError, commandline
+from instances.commandline import Exit
+
+from .bench_cases import select, spread
+
+#: Options that take any number of values: ``--users 10 20 30``.
+LISTS = ("--users", "--family", "--seeds", "--input")
+
+Words = list[str] | None
+
+
+def main(
+    users: Annotated[Words, typer.Option(help="Numbers of users: 10 20 30, or 10-12.")] = None,
+    family: Annotated[Words, typer.Option(help="Families of the generator.")] = None,
+    seeds: Annotated[Words, typer.Option(help="Seeds: 1 2 3, or 1-5.")] = None,
+    inputs: Annotated[
+        Words, typer.Option("--input", help="Instance files, instead of generating.")
+    ] = None,
+    cuts: Annotated[
+        str, typer.Option(help="Cuts to try beside: none, pairs,dominance,count or all.")
+    ] = "none",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> Exit:
+    """Build every MILP formulation of P1, and solve its linear relaxation at every z.
+
+    Sizes are the largest over z, LP bounds too; both are averaged over the instances. The optimum
+    is the threshold solver's.
+
+    Exit code 0: done; 2: bad input.
+    """
+    import formulations
+    from formulations.rows import cuts_of
+
+    from .formulation_sizes import Size, sizes, variants
+
+    try:
+        wanted = list(variants(cuts_of({"cuts": cuts})))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    found: dict[tuple[str, int, str], list[tuple[Size, int]]] = {}
+    for case in select(family or (), users or (), seeds or (), inputs or ()):
+        optimum = formulations.solve(case.instance).bound
+        assert optimum is not None
+        for size in sizes(case.instance, wanted):
+            group = found.setdefault((case.family, case.users, size.variant), [])
+            group.append((size, optimum))
+    rows = [_row(*key, group) for key, group in found.items()]
+    if as_json:
+        print(json.dumps(rows))
+    else:
+        _show(rows)
+    return Exit.HELD
+
+
+def _row(family: str, users: int, variant: str, group: Sequence[tuple[Any, int]]) -> dict[str, Any]:
+    row: dict[str, Any] = {"family": family, "users": users, "formulation": variant}
+    row["instances"] = len(group)
+    for name in ("columns", "binaries", "rows", "entries", "bound"):
+        row[name] = mean(getattr(size, name) for size, _ in group)
+    return row | {"optimum": mean(optimum for _, optimum in group)}
+
+
+def _show(rows: Sequence[dict[str, Any]]) -> None:
+    console, table = Console(highlight=False), Table(box=None, pad_edge=False)
+    names = ("family", "users", "formulation", "columns", "binaries", "rows", "entries")
+    for name in (*names, "LP bound", "optimum"):
+        words = name in ("family", "formulation")
+        table.add_column(name, justify="left" if words else "right", no_wrap=True)
+    for row in rows:
+        numbers = [f"{row[name]:,.0f}" for name in names[3:]]
+        ends = f"{row['bound']:.2f}", f"{row['optimum']:.2f}"
+        table.add_row(row["family"], str(row["users"]), row["formulation"], *numbers, *ends)
+    if not console.is_terminal:
+        console.width = 120  # a file has no edge to wrap at
+    console.print(table)
+
+
+def command() -> None:
+    """Run `main` on the process's arguments and exit."""
+    sys.argv[1:] = spread(sys.argv[1:], LISTS)
+    commandline.run(
+        main, "verify.sizes", "python -m verify.sizes --users 10 20 30 --seeds 1-3 --cuts all"
+    )
+
+
+if __name__ == "__main__":
+    command()
