@@ -132,3 +132,17 @@ def test_names_of_cuts() -> None:
         cuts_of({"cuts": ["cliques"]})
     with pytest.raises(ValueError, match="unknown cut"):
         formulations.solve(generate("ties", 3, seed=1), solver="cp-sat", cuts="cuts")
+
+
+def test_dominance_minds_what_users_are_worth() -> None:
+    plain = generate("deadline-tight", 6, seed=2)
+    worth = [user.model_copy(update={"value": 1 + j % 4}) for j, user in enumerate(plain.users)]
+    instance = plain.model_copy(update={"users": tuple(worth)})
+    for solver in ("highs", "cp-sat"):
+        best = {
+            cuts: formulations.solve(
+                instance, solver=solver, start=False, formulation="compact", cuts=cuts
+            ).objective
+            for cuts in ("none", "dominance")
+        }
+        assert best["none"] == best["dominance"]
