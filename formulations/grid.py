@@ -20,6 +20,8 @@ from .points import Point, Points, groups
 
 #: Cover cuts tried at one point before it is left unsolved, with its bound.
 MOST_ROUNDS = 500
+#: Option: each z by itself, no bound or incumbent passed between them.
+APART = "apart"
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class GridBackend:
 
     Every point must beat the incumbent (a cutoff row), points whose bound does not are skipped,
     and the bound of the whole is the largest one left. For P2, the joint memory row of P1 is solved
-    first at each z: where it cannot beat the incumbent, no λ can.
+    first at each z: where it cannot beat the incumbent, no λ can. The option ``apart=True`` leaves
+    all of that out, as a reference to measure by: each z is solved to its own optimum.
 
     Parameters
     ----------
@@ -126,7 +129,10 @@ class GridBackend:
     def check(self, request: Request) -> None:
         """Refuse unknown options and node limits that nobody counts."""
         counts_nodes = self._solver.counts_nodes
-        check_options(self.name, request, self._solver.options, counts_nodes, weighted=True)
+        known = self._solver.options | {APART}
+        check_options(self.name, request, known, counts_nodes, weighted=True)
+        if request.options.get(APART) not in (None, True, False):
+            raise ValueError(f"{APART} must be true or false, not {request.options[APART]!r}")
         self._solver.check(request)
 
     def solve(self, tables: CostTables, request: Request) -> Answer:
@@ -142,6 +148,7 @@ class _Search:
         self.tables, self.request, self.solver = tables, request, solver
         self.assignment = request.start
         self.value = tables.worth(request.start.modes) if request.start else 0
+        self.apart = bool(request.options.get(APART))
         self.started = time.perf_counter()
         self.stopped_by: str | None = None
         self.nodes = self.solves = self.cuts = 0
@@ -153,7 +160,7 @@ class _Search:
         """Solve points until none can beat the incumbent or a limit is met."""
         for points in self._first():
             self._push(points)
-        while self.open and self.bound > self.value and self.stopped_by is None:
+        while self.open and self.stopped_by is None and (self.apart or self.bound > self.value):
             bound, _, points = heapq.heappop(self.open)
             try:
                 self._visit(points, -bound)
@@ -179,7 +186,10 @@ class _Search:
         return [tuple(Point(z, None, *modes) for z in some) for some in split]
 
     def _push(self, points: Points, bound: int | None = None) -> None:
-        most = max(flow_bound(self.tables, point) for point in points)
+        if self.apart:
+            most = self.tables.worth(np.ones(self.tables.users, np.int8))
+        else:
+            most = max(flow_bound(self.tables, point) for point in points)
         bound = most if bound is None else min(most, bound)
         heapq.heappush(self.open, (-bound, self.pushed, points))
         self.pushed += 1
@@ -229,7 +239,7 @@ class _Search:
             limits = self._limits()
             if limits is None:
                 return PointAnswer(None, bound, self._exhausted())
-            answer = model.solve(self.value + 1, limits)
+            answer = model.solve(1 if self.apart else self.value + 1, limits)
             self.solves += 1
             self.nodes += answer.nodes
             bound = min(bound, answer.bound)

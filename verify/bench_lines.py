@@ -5,6 +5,7 @@
 ``highs@compact``       the same with a formulation
 ``highs@compact+CUT``   and with cuts of that name, also several: ``+pairs+count``, ``+all``
 ``...+no-start``        and without Algorithm 3's schedule to start from
+``...+apart``           and each z to its own optimum, no bound or cutoff between them
 ``pyomo:NAME``          any solver that Pyomo can call
 ``heuristics:NAME``     an algorithm of `heuristics.solve`; it proves no bound
 ``module:function``     anybody's solver, ``function(instance, time_limit)``
@@ -29,7 +30,7 @@ from .bench_cases import split
 
 HEURISTICS = "heuristics:"
 PYOMO = "pyomo:"
-NO_START = "no-start"
+NO_START, APART = "no-start", "apart"
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,9 @@ def _options(formulation: str | None) -> dict[str, Any]:
     if formulation is None:
         return {}
     name, *words = formulation.split("+")
-    cuts = [word for word in words if word != NO_START]
+    cuts = [word for word in words if word not in (NO_START, APART)]
     options: dict[str, Any] = {"formulation": name}
+    options |= {"apart": True} if APART in words else {}
     options |= {"start": False} if NO_START in words else {}
     return options | ({"cuts": ",".join(cuts)} if cuts else {})
 

@@ -79,6 +79,22 @@ def test_exhaustive_agrees_with_rational_brute_force(family: str) -> None:
         assert found == exact_brute_force(instance, problem)
 
 
+@pytest.mark.parametrize("problem", ["P1", "P2"])
+def test_points_apart_are_all_solved(problem: Problem) -> None:
+    """The reference solves every z, though the start is optimal and most bounds are too low."""
+    instance = generate("paper-4a", 6, seed=1)
+    optimum = formulations.solve(instance, problem)
+    asked = {"formulation": "compact", "start": optimum}
+    apart, together = (
+        formulations.solve(instance, problem, "highs", apart=apart, **asked)  # type: ignore[arg-type]
+        for apart in (True, False)
+    )
+    assert apart.objective == together.objective == apart.bound == optimum.objective
+    assert apart.statistics["solves"] >= len(instance.z_grid) > together.statistics["solves"]
+    with pytest.raises(ValueError, match="apart must be true or false"):
+        formulations.solve(instance, problem, "highs", apart="yes")
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("modes", ["ad-only", "sd-only"])
 def test_one_mode(modes: str, solver: str) -> None:

@@ -495,15 +495,15 @@ def test_a_solver_without_formulations_runs_once(monkeypatch: pytest.MonkeyPatch
     assert [str(line) for line in lines] == ["highs@compact", "exhaustive"]
 
 
-def test_lines_name_cuts_and_leave_out_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_name_cuts_and_what_to_leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
     monkeypatch.setattr("formulations.solve", lambda *_, **options: asked.append(options))
-    for text in ("highs@compact+pairs+count", "highs@compact+no-start", "highs"):
+    for text in ("highs@compact+pairs+count", "highs@compact+no-start+apart", "highs"):
         solve(parse(text), generate("ties", 2, seed=1), "P1", 1.0)
     rest = {"time_limit": 1.0}
     assert asked == [
         {"formulation": "compact", "cuts": "pairs,count", **rest},
-        {"formulation": "compact", "start": False, **rest},
+        {"formulation": "compact", "apart": True, "start": False, **rest},
         rest,
     ]
 
