@@ -15,6 +15,7 @@ from instances import Instance, Problem, Result, Schedule, Status, drafts, value
 from instances.assignment import fits, to_assignment
 from instances.feasible import is_feasible
 
+from .additive import additive
 from .balance import balance
 from .baselines import ad_only, ecra, ecrma, ema, sd_only
 from .printed import printed
@@ -26,18 +27,19 @@ Algorithm = Callable[[Task], Found]
 
 def _balance(task: Task) -> Found:
     found = balance(task.tables, task.z_indices, task.lam_indices, task.padded)
-    return found.to_schedule(task.instance), {}
+    return Found(found.to_schedule(task.instance), {})
 
 
 def _printed(task: Task) -> Found:
     found, counters = printed(task.tables, task.z_indices, task.lam_indices, task.padded)
-    return found.to_schedule(task.instance), dict(counters)
+    return Found(found.to_schedule(task.instance), dict(counters))
 
 
 #: Every algorithm by name.
 ALGORITHMS: dict[str, Algorithm] = {
     "balance": _balance,
     "printed": _printed,
+    "additive": additive,
     "ad-only": ad_only,
     "sd-only": sd_only,
     "ecra": ecra,
@@ -60,7 +62,8 @@ def solve(
     instance : Instance
         Where it leaves a choice of draft lengths, the best over all of them is returned.
     algorithm : str
-        ``"balance"`` (Algorithm 3), ``"printed"`` (the same, tuple by tuple), ``"ad-only"``,
+        ``"balance"`` (Algorithm 3), ``"printed"`` (the same, tuple by tuple), ``"additive"``
+        (within three users of P1's optimum, with a bound; with a `lam`, four), ``"ad-only"``,
         ``"sd-only"``, ``"ecra"`` (z = 1/2), ``"ema"`` (λ = 1/2), ``"ecrma"`` (both); or
         ``"module:function"``, a function of the instance that returns a `Schedule`.
     z, lam : float, optional
@@ -72,9 +75,10 @@ def solve(
     Returns
     -------
     Result
-        Status ``feasible``; ``optimal`` where everybody who can be served alone is served;
-        ``violated`` where the schedule breaks an inequality, as padded memory or a user's own
-        algorithm may. Without padding the schedule is exactly feasible.
+        Status ``feasible``; ``optimal`` where everybody who can be served alone is served, or the
+        algorithm's bound is reached; ``violated`` where the schedule breaks an inequality, as
+        padded memory or a user's own algorithm may. Without padding the schedule is exactly
+        feasible.
 
     Raises
     ------
@@ -88,22 +92,24 @@ def solve(
     if instance.draft_lengths is not None and ":" not in algorithm:
         return drafts.best_of(instance, lambda one: solve(one, algorithm, z, lam, memory))
     task = Task(instance, z, lam, memory == "padded")
-    statistics: dict[str, Any] = {}
     if ":" in algorithm:
-        schedule = _own(algorithm, task)
+        found = Found(_own(algorithm, task), {})
     elif algorithm in ALGORITHMS:
         values.refuse_different(instance, algorithm)
-        schedule, statistics = ALGORITHMS[algorithm](task)
+        found = ALGORITHMS[algorithm](task)
     else:
         names = ", ".join(ALGORITHMS)
         raise ValueError(
             f"unknown algorithm {algorithm!r}; choose from {names}, or module:function"
         )
     runtime = time.perf_counter() - started
+    schedule, statistics, proven = found
+    if proven is not None:
+        proven *= values.unit(instance)
     problem = _problem(schedule, z, lam)
     if instance.draft_lengths is not None:
         task = replace(task, instance=drafts.drafted(instance, schedule))
-    status, bound = _judged(task, schedule, problem)
+    status, bound = _judged(task, schedule, problem, proven)
     if instance.draft_lengths is not None and status is Status.OPTIMAL:
         status, bound = Status.FEASIBLE, None  # another length may serve more
     options = {"memory": memory, "z": z, "lam": lam}
@@ -128,15 +134,17 @@ def _problem(schedule: Schedule, z: float | None, lam: float | None) -> Problem:
     return "P2" if z is None or lam is None else "P3"
 
 
-def _judged(task: Task, schedule: Schedule, problem: Problem) -> tuple[Status, int | None]:
-    """Return what is known about a schedule; the bound counts who can be served alone."""
+def _judged(
+    task: Task, schedule: Schedule, problem: Problem, bound: int | None
+) -> tuple[Status, int | None]:
+    """Return what is known about a schedule; without a bound, it counts who can be served alone."""
     if not _holds(task, schedule, problem):
         return Status.VIOLATED, None
     alone = np.flatnonzero(task.tables.ad_allowed | task.tables.sd_allowed)
     most = sum(task.instance.users[k].value for k in alone)
-    if worth(task.instance, schedule) == most:
-        return Status.OPTIMAL, most
-    return Status.FEASIBLE, None
+    if worth(task.instance, schedule) == most and bound is None:
+        bound = most
+    return Status.OPTIMAL if worth(task.instance, schedule) == bound else Status.FEASIBLE, bound
 
 
 def _holds(task: Task, schedule: Schedule, problem: Problem) -> bool:

@@ -42,7 +42,7 @@ def ad_only(task: Task) -> Found:
     point = task.z_indices[-1], task.lam_indices[-1]
     modes = np.zeros(task.tables.users, np.int8)
     modes[most_ad(task.tables, *point, task.padded)] = AD
-    return Assignment(modes, *point).to_schedule(task.instance), {}
+    return Found(Assignment(modes, *point).to_schedule(task.instance), {})
 
 
 def sd_only(task: Task) -> Found:
@@ -50,7 +50,7 @@ def sd_only(task: Task) -> Found:
     point = task.z_indices[0], task.lam_indices[0]
     modes = np.zeros(task.tables.users, np.int8)
     modes[most_sd(task.tables, *point, task.padded)] = SD
-    return Assignment(modes, *point).to_schedule(task.instance), {}
+    return Found(Assignment(modes, *point).to_schedule(task.instance), {})
 
 
 def ecra(task: Task) -> Found:
@@ -70,7 +70,7 @@ def ecrma(task: Task) -> Found:
 
 def _balance(task: Task) -> Found:
     found = balance(task.tables, task.z_indices, task.lam_indices, task.padded)
-    return found.to_schedule(task.instance), {}
+    return Found(found.to_schedule(task.instance), {})
 
 
 def _halved(task: Task, share: Literal["z", "lam"]) -> Task:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from instances import CostTables, Instance, Schedule, build_tables
 
-#: A schedule and the counters of the algorithm that made it.
-Found = tuple[Schedule, dict[str, Any]]
+
+class Found(NamedTuple):
+    """A schedule, the counters of the algorithm that made it, and its bound on all schedules."""
+
+    schedule: Schedule
+    statistics: dict[str, Any]
+    bound: int | None = None
 
 
 @dataclass(frozen=True)

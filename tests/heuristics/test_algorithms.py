@@ -29,7 +29,7 @@ def test_every_algorithm_is_feasible_and_counts_what_it_serves(algorithm: str) -
         assert result.schedule is not None
         assert result.objective == result.schedule.served
         assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
-        assert is_feasible(problem, result.schedule, "P2")
+        assert is_feasible(problem, result.schedule, result.problem)
         assert result.solver == f"heuristics.{algorithm}"
 
 
