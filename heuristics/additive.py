@@ -28,12 +28,12 @@ long before they are points. What it asks is answered in one of three ways:
   the goal, and its rounding serves ``goal - m``, one user more than the incumbent.
 
 A new incumbent starts the next question, so there are at most K, each of at most polynomially many
-boxes: a box is cut between two levels, and a point is never cut. Since the search begins with
-Algorithm 3's schedule, ``r >= max(r*/2, r* - m)``.
+boxes: a box is cut between two levels, and a point is never cut. Since the search begins with a
+schedule no worse than Algorithm 3's (`balance_plus`), ``r >= max(r*/2, r* - m)``.
 
-Then harder questions follow, "m more", ..., "one more", until `SPARE` boxes and `PATIENCE` times
-those of the first have been spent: mostly the bound ends 0 or 1 above the schedule. Here a point
-that is not refuted is branched on its users, as in the exact search.
+Then harder questions follow, "m more", ..., "one more", until `ENOUGH` boxes, or `PATIENCE` times
+those of the first question, have been visited: mostly the bound ends 0 or 1 above the schedule.
+Here a point that is not refuted is branched on its users, as in the exact search.
 
 **Rounding.** Bounds are those of tables built *down*, schedules those of tables built *up*. A
 schedule that the first accept and the second do not (a difference of less than a microsecond) is
@@ -43,7 +43,7 @@ larger: it always holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 from instances import build_tables
 from instances.assignment import Assignment
 
-from .balance import balance
+from .balance_plus import improved
 from .filling import filled
 from .point import relax
 from .task import Found, Task
@@ -75,8 +75,8 @@ from .threshold_search import (
 
 #: Rows of the relaxation at fixed thresholds, hence users that rounding may lose.
 JOINT_GAP, SPLIT_GAP = 3, 4
-#: Boxes for harder questions: so many, and so many times those that the guarantee took.
-SPARE, PATIENCE = 4_000, 1
+#: Boxes after which no harder question is asked: so many, or so many times the guarantee's.
+ENOUGH, PATIENCE = 15_000, 2
 #: Boxes between two looks at Ctrl-C.
 SLICE = 64
 #: What a float optimum may be off by.
@@ -100,7 +100,7 @@ def additive(task: Task) -> Found:
         raise ValueError("additive: knows the model's memory (15), (16) only, not the padded one")
     run = _Run(task)
     run.close(run.gap)
-    last, slack = SPARE + (1 + PATIENCE) * run.nodes, run.gap - 1
+    last, slack = max(ENOUGH, PATIENCE * run.nodes), run.gap - 1
     while slack >= 0 and run.close(slack, last - run.nodes):
         slack -= 1
     statistics = {"nodes": run.nodes, "leaves": run.leaves, "linear_programs": run.solved}
@@ -124,8 +124,7 @@ class _Run:
         self.exact: Exact = pack(self.relaxed)
         self.shares = trees(self.relaxed, tuple(task.z_indices), lam)
         self.gap = JOINT_GAP if lam is None else SPLIT_GAP
-        found = balance(task.tables, task.z_indices, task.lam_indices)
-        self.best = replace(found, lam_index=None if lam is None else found.lam_index)
+        self.best = improved(task)
         most = int(np.count_nonzero(self.levels.options > 1))
         self.most = [most] * len(self.shares)
 

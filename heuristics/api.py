@@ -17,6 +17,7 @@ from instances.feasible import is_feasible
 
 from .additive import additive
 from .balance import balance
+from .balance_plus import balance_plus
 from .baselines import ad_only, ecra, ecrma, ema, sd_only
 from .printed import printed
 from .task import Found, Task
@@ -39,6 +40,7 @@ def _printed(task: Task) -> Found:
 ALGORITHMS: dict[str, Algorithm] = {
     "balance": _balance,
     "printed": _printed,
+    "balance+": balance_plus,
     "additive": additive,
     "ad-only": ad_only,
     "sd-only": sd_only,
@@ -62,8 +64,9 @@ def solve(
     instance : Instance
         Where it leaves a choice of draft lengths, the best over all of them is returned.
     algorithm : str
-        ``"balance"`` (Algorithm 3), ``"printed"`` (the same, tuple by tuple), ``"additive"``
-        (within three users of P1's optimum, with a bound; with a `lam`, four), ``"ad-only"``,
+        ``"balance"`` (Algorithm 3), ``"printed"`` (the same, tuple by tuple), ``"balance+"`` (at
+        least as good: SD first as well, and a local search), ``"additive"`` (within three users of
+        P1's optimum, with a bound; with a `lam`, four), ``"ad-only"``,
         ``"sd-only"``, ``"ecra"`` (z = 1/2), ``"ema"`` (λ = 1/2), ``"ecrma"`` (both); or
         ``"module:function"``, a function of the instance that returns a `Schedule`.
     z, lam : float, optional
