@@ -44,15 +44,19 @@ def plot_curves(
     others = list(dict.fromkeys(_others(cell, x) for cell in cells))
     for cell_of in _curves(cells, x):
         algorithm, other = cell_of[0].algorithm, _others(cell_of[0], x)
+        if _is_same_for_all(cells, algorithm, x, measure):  # drawn once
+            if other != others[0]:
+                continue
+            other = ""
         look = {
             "color": pick(COLOURS, study.algorithms.index(algorithm)),
             "marker": pick(MARKERS, study.algorithms.index(algorithm)),
-            "ls": pick(STYLES, others.index(other)),
+            "ls": pick(STYLES, others.index(other) if other else 0),
             "label": study.plot.labels.get(algorithm, algorithm) + (f", {other}" if other else ""),
         }
         points = [(places[_text(cell.point[x]) if x else _text(study.title)], cell.means[measure])
                   for cell in cell_of]  # fmt: skip
-        _curve(ax, [(place, mean) for place, mean in points if mean is not None], look)
+        draw_band(ax, [(place, mean) for place, mean in points if mean is not None], look)
     _scales(ax, study, x, measure, places)
     tidy(ax, study.title)
     if any(cell.means[measure] for cell in cells):
@@ -60,8 +64,16 @@ def plot_curves(
     return ax
 
 
-def _curve(ax: Axes, points: Sequence[tuple[float, Mean]], look: dict[str, Any]) -> None:
-    """Draw means and, where there is one, the band of their confidence."""
+def draw_band(ax: Axes, points: Sequence[tuple[float, Mean]], look: dict[str, Any]) -> None:
+    """Draw means over x and, where there is one, the band of their confidence.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    points : sequence of (float, Mean)
+    look : dict
+        ``color``, ``marker``, ``ls``, ``label``, ... of the line.
+    """
     at = [place for place, _ in points]
     ax.plot(at, [mean.value for _, mean in points], lw=1.8, ms=6, **look)
     low = [mean.value - (mean.half or 0.0) for _, mean in points]
@@ -75,6 +87,17 @@ def _curves(cells: Sequence[Cell], x: str | None) -> list[list[Cell]]:
     for cell in cells:
         curves.setdefault((cell.algorithm, _others(cell, x)), []).append(cell)
     return list(curves.values())
+
+
+def _is_same_for_all(cells: Sequence[Cell], algorithm: str, x: str | None, measure: str) -> bool:
+    """Return whether the grid's other axes make no difference to an algorithm's curve."""
+    curves = {
+        _others(mine[0], x): [cell.means[measure] for cell in mine]
+        for mine in _curves(cells, x)
+        if mine[0].algorithm == algorithm
+    }
+    first, *rest = curves.values()
+    return bool(rest) and all(curve == first for curve in rest)
 
 
 def _others(cell: Cell, x: str | None) -> str:
@@ -94,6 +117,8 @@ def _scales(ax: Axes, study: Study, x: str | None, measure: str, places: dict[st
         ax.set_xticks(list(places.values()), labels=list(places))
     ax.set_xlabel(study.plot.xlabel or (x or ""))
     ax.set_ylabel(MEASURES[measure])
+    if measure == "memory_bytes":
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value / 1e9:g}")
     if "x" in study.plot.log and numbers:
         ax.set_xscale("log")
     if measure in study.plot.log:

@@ -41,7 +41,7 @@ MEASURES = {
     "cpu_s": "CPU time in seconds",
     "wall_s": "wall time in seconds",
     "latency_s": "latest answer in seconds",
-    "memory_bytes": "GPU memory in bytes",
+    "memory_bytes": "GPU memory in GB",
 }
 
 
@@ -55,7 +55,7 @@ def contradictions(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
     rows : iterable of dict
         In a study's order, so that an instance's rows follow each other.
     """
-    for _, together in groupby(rows, lambda row: [row[name] for name in _place(row)]):
+    for _, together in groupby(rows, place):
         runs = list(together)
         for row in runs:
             others = [other for other in runs if _bounds(other, row)]
@@ -78,15 +78,19 @@ def _bounds(other: Row, row: Row) -> bool:
     return bool(covers and row["objective"] > other["bound"])
 
 
-def _place(row: Row) -> list[str]:
-    """Return the names of a row's fields that say where it belongs: the grid's and the instance."""
+def place(row: Row) -> list[Any]:
+    """Return where a row belongs: the grid's values, the instance and the seed."""
+    return [row[name] for name in _place_names(row)]
+
+
+def _place_names(row: Row) -> list[str]:
     names = list(row)
     return names[: names.index("algorithm")]
 
 
 def label(row: Row) -> str:
     """Return a row's place and algorithm in one line, ``users = 20, seed = 1: balance``."""
-    told = [f"{name} = {_text(row[name])}" for name in _place(row) if row[name] is not None]
+    told = [f"{name} = {_text(row[name])}" for name in _place_names(row) if row[name] is not None]
     return f"{', '.join(told)}: {row['algorithm']}"
 
 

@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from instances import InputError
@@ -77,6 +78,42 @@ def borrow(executor: Executor, width: int | None = None) -> Workers:
         Tasks it runs at a time; as many as `cores` if left out.
     """
     return Workers(width or cores(), lambda: executor, lambda _: None)
+
+
+@contextmanager
+def kept(workers: Workers) -> Iterator[Workers]:
+    """Provide workers that stay for several runs: nothing is loaded again for each.
+
+    An executor that a dead worker has broken is replaced when the next one is asked for.
+
+    Parameters
+    ----------
+    workers : Workers
+        Ended when the block ends.
+    """
+    alive: list[Executor] = []
+
+    def start() -> Executor:
+        if alive and not _answers(alive[0]):
+            workers.stop(alive.pop())
+        if not alive:
+            alive.append(workers.start())
+        return alive[0]
+
+    try:
+        yield Workers(workers.width, start, lambda _: None)
+    finally:
+        for executor in alive:
+            workers.stop(executor)
+
+
+def _answers(executor: Executor) -> bool:
+    """Return whether an executor still takes work."""
+    try:
+        executor.submit(int).cancel()
+    except RuntimeError:  # BrokenExecutor, or shut down
+        return False
+    return True
 
 
 def dask(address: str) -> Workers:

@@ -126,12 +126,12 @@ def test_a_bad_study_is_one_line_that_names_the_key(
 
 def test_the_papers_figures_are_shipped() -> None:
     figures = ("1", "4a", "4b", "5a", "5b", "6", "7a", "7b")
-    assert shipped() == tuple(f"figure-{name}" for name in figures)
+    assert {f"figure-{name}" for name in figures} <= set(shipped())
     for name in shipped():
         study = load(name)
         assert study.name == name
         assert 0 < len(study.quick()) <= len(study)
-    with pytest.raises(InputError, match="no study is called so: figure-1"):
+    with pytest.raises(InputError, match=r"no study is called so: .*figure-1"):
         load("figure-9")
 
 
@@ -275,11 +275,13 @@ def test_curves_with_bands(small: tuple[Study, list[Row]]) -> None:
     from matplotlib.figure import Figure
 
     study, rows = small
+    rows = [{**rows[0], "throughput": 0.1}, *rows[1:]]  # or memory would make no difference at all
     axes = Figure().subplots()
     assert study_plots.plot_curves(study, summarise(study, rows), ax=axes) is axes
     lines = {str(line.get_label()): line for line in axes.lines}
-    assert len(lines) == 6, "a curve for each algorithm and each memory"
-    assert len(axes.collections) == 6
+    scales = {f"balance, hardware.memory_bytes.scale = {scale}" for scale in (0.75, 1)}
+    assert lines.keys() == {*scales, "ad-only", "optimum"}, "once where memory is all the same"
+    assert len(axes.collections) == 4
     assert list(lines["balance, hardware.memory_bytes.scale = 1"].get_xdata()) == [4, 6]
     assert axes.get_ylabel().startswith("normalised throughput")
 
