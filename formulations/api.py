@@ -179,7 +179,7 @@ def _certified(
     tables = build_tables(instance, rounded_up=False)
     built = time.perf_counter()
     if start is None:
-        request = replace(request, start=balance_start(instance, tables, problem, request))
+        request = replace(request, start=balance_start(tables, request))
     ready = time.perf_counter()
     if request.time_limit is not None:
         request = replace(request, time_limit=max(0.0, request.time_limit - (ready - started)))

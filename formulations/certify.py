@@ -19,6 +19,7 @@ from instances.feasible import is_feasible
 from instances.values import total, unit, worth
 
 from .backend import Answer, Backend, Request
+from .starts import cautious_start
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def certify(
     instance : Instance
     backend : Backend
     request : Request
-        Its start must satisfy the instance exactly; it is not checked again.
+        Its start must fit the tables built down; like an answer, it counts once it holds exactly.
     problem : {"P1", "P2", "P3"}
         Which memory rows count.
     tables : CostTables, optional
@@ -94,23 +95,25 @@ class _Certifier:
         if tables is None:
             tables = self._tables(rounded_up=False)
         answer = self._solve(tables, self.request)
-        start = self.request.start  # checked by whoever asks: see `starts`
-        best = None if start is None else start.to_schedule(self.instance)
-        found = best if answer.assignment is start else self._checked(answer.assignment)
         upper = min(answer.bound * unit(self.instance), total(self.instance))
-        if answer.assignment is not None and found is None and answer.stopped_by is None:
-            restricted, stopped_by = self._restrict()
-            answer = replace(answer, stopped_by=stopped_by)
-            found = self._checked(restricted)
-        best, lower = self._better(best, found)
+        best, stopped_by = self._checked(answer.assignment), answer.stopped_by
+        if answer.assignment is not None and best is None:
+            best, stopped_by = self._instead(stopped_by)
+        lower = None if best is None else worth(self.instance, best)
         statistics = self.statistics | self.seconds
-        return Certificate(best, max(upper, lower or 0), lower, answer.stopped_by, statistics)
+        return Certificate(best, max(upper, lower or 0), lower, stopped_by, statistics)
 
-    def _better(self, *schedules: Schedule | None) -> tuple[Schedule | None, int | None]:
-        """Return the schedule that is worth most, the first of equals, and its worth."""
-        worths = [(worth(self.instance, found), found) for found in schedules if found is not None]
-        lower, best = max(worths, key=lambda pair: pair[0], default=(None, None))
-        return best, lower
+    def _instead(self, stopped_by: str | None) -> tuple[Schedule | None, str | None]:
+        """Return the best schedule that holds where the relaxation's answer does not."""
+        candidates = [self.request.start]
+        if stopped_by is None:
+            restricted, stopped_by = self._restrict()
+            candidates.append(restricted)
+        held = [found for found in map(self._checked, candidates) if found is not None]
+        if not held and self.request.start is not None:
+            cautious = self._checked(cautious_start(self.instance, self.request))
+            held = [] if cautious is None else [cautious]
+        return max(held, key=lambda found: worth(self.instance, found), default=None), stopped_by
 
     def _restrict(self) -> tuple[Assignment | None, str | None]:
         """Solve the restriction with the time that is left."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from instances import CostTables, Instance, Problem, Result, Schedule, build_tables
-from instances.assignment import AD, SD, Assignment, fits, to_assignment
+from instances.assignment import AD, SD, Assignment, to_assignment
 from instances.feasible import is_feasible
 
 from .backend import Request
@@ -56,25 +54,16 @@ def _agree(instance: Instance, schedule: Schedule, found: Assignment, request: R
         raise ValueError("start: serves users in SD, but modes is 'ad-only'")
 
 
-def balance_start(
-    instance: Instance, tables: CostTables, problem: Problem, request: Request
-) -> Assignment:
-    """Return Algorithm 3's schedule, exactly feasible and within the request.
+def cautious_start(instance: Instance, request: Request) -> Assignment:
+    """Return Algorithm 3's schedule on tables built up, which is exactly feasible."""
+    return balance_start(build_tables(instance), request)
 
-    It runs on the relaxed tables at hand; only if its answer does not hold exactly does it run
-    again on tables built up. In a single-mode request the other mode's users are dropped, which
-    no inequality minds.
+
+def balance_start(tables: CostTables, request: Request) -> Assignment:
+    """Return Algorithm 3's schedule, within the request and the tables.
+
+    In a single-mode request the other mode's users are dropped, which no inequality minds.
     """
-    found = _balance(tables, request)
-    if is_feasible(instance, found.to_schedule(instance), problem):
-        return found
-    found = _balance(build_tables(instance), request)
-    if is_feasible(instance, found.to_schedule(instance), problem):
-        return found
-    return replace(found, modes=np.zeros_like(found.modes))
-
-
-def _balance(tables: CostTables, request: Request) -> Assignment:
     from heuristics.balance import balance
 
     found = balance(tables, request.z_indices, request.lam_indices, any_best=True)
@@ -83,5 +72,4 @@ def _balance(tables: CostTables, request: Request) -> Assignment:
         if not allowed:
             modes[modes == mode] = 0
     lam_index = None if request.lam_indices is None else found.lam_index
-    start = Assignment(modes, found.z_index, lam_index)
-    return start if fits(tables, start) else replace(start, modes=np.zeros_like(modes))
+    return Assignment(modes, found.z_index, lam_index)

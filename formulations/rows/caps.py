@@ -9,9 +9,9 @@ true maximum, or the box's lower end if that is higher; each schedule may.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 from .box import Setting
 from .count import Box, Packed, Part, batches, shares_of
@@ -31,7 +31,7 @@ def caps(setting: Setting, box: Box) -> list[list[Integers]]:
     return found
 
 
-@njit(cache=True)
+@cached_njit()
 def _by_level(mode: Packed, part: Part, shares: Integers, t: int, levels: int) -> Integers:
     found = np.zeros(levels, np.int64)
     low, high = part.low.copy(), part.high.copy()

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from instances.costs import Flags, Integers
+from instances.kernels import cached_njit
 
 FIXED, WHOLE, ROOM = range(3)
 GOAL, USERS, JOINT = range(3)
@@ -97,7 +97,7 @@ class Query(NamedTuple):
     shift: Integers
 
 
-@njit(cache=True)
+@cached_njit()
 def budget(charge: int, share: int, whole: int) -> int:
     """Return ``⌊-charge * share / whole⌋`` without overflow."""
     quotient = -charge // whole
@@ -105,7 +105,7 @@ def budget(charge: int, share: int, whole: int) -> int:
     return quotient * share + rest * share // whole
 
 
-@njit(cache=True)
+@cached_njit()
 def fits(mode: Packed, part: Part, k: int) -> bool:
     """Return whether a user is open and within the upper ends."""
     if not part.open[k] or part.size[MOST] == 0:
@@ -116,14 +116,14 @@ def fits(mode: Packed, part: Part, k: int) -> bool:
     return within
 
 
-@njit(cache=True)
+@cached_njit()
 def shares_of(query: Query, z: Integers, is_ad: bool) -> Integers:
     """Return a mode's shares over an interval of z, ascending."""
     some = query.shares[z[0] : z[1] + 1]
     return some if is_ad else (query.ad.scalars[WHOLE] - some)[::-1]
 
 
-@njit(cache=True)
+@cached_njit()
 def batches(mode: Packed, part: Part, shares: Integers) -> tuple[Integers, Integers]:
     """Return the least bytes, and the position of the least share, of 0, 1, ..., x members.
 
@@ -167,7 +167,7 @@ def batches(mode: Packed, part: Part, shares: Integers) -> tuple[Integers, Integ
     return least, need
 
 
-@njit(cache=True)
+@cached_njit()
 def servable(query: Query, box: Box) -> int:
     """Return how many users fit some mode."""
     some = np.zeros(query.numbers[USERS], np.bool_)
@@ -180,7 +180,7 @@ def servable(query: Query, box: Box) -> int:
     return int(some.sum())
 
 
-@njit(cache=True)
+@cached_njit()
 def resize(query: Query, box: Box) -> bool:
     """Tighten both sizes and z in place; False if no sizes are possible."""
     goal, joint = query.numbers[GOAL], query.numbers[JOINT]
@@ -207,7 +207,7 @@ def resize(query: Query, box: Box) -> bool:
     return True
 
 
-@njit(cache=True)
+@cached_njit()
 def raise_ends(mode: Packed, part: Part) -> bool:
     """Raise each lower end to the least-th smallest own level; True if one changed."""
     least = part.size[LEAST]
@@ -225,7 +225,7 @@ def raise_ends(mode: Packed, part: Part) -> bool:
     return changed
 
 
-@njit(cache=True)
+@cached_njit()
 def copied(box: Box) -> Box:
     """Return a copy."""
     ad = Part(box.ad.low.copy(), box.ad.high.copy(), box.ad.open.copy(), box.ad.size.copy())
@@ -233,7 +233,7 @@ def copied(box: Box) -> Box:
     return Box(ad, sd, box.z.copy())
 
 
-@njit(cache=True)
+@cached_njit()
 def shrink(query: Query, box: Box, rounds: int) -> bool:
     """Tighten sizes, z and lower ends in place; False if the box is empty."""
     for _ in range(rounds):

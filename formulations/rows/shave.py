@@ -7,27 +7,26 @@ A probe never asks for an empty batch, whose thresholds mean nothing.
 
 from __future__ import annotations
 
-from numba import njit
-
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 from .count import LEAST, MOST, Box, Packed, Part, Query, copied, fits, shrink
 from .weights import refutes
 
 
-@njit(cache=True)
+@cached_njit()
 def part_of(box: Box, side: int) -> Part:
     """Return a box's part for AD (0) or SD (1)."""
     return box.ad if side == 0 else box.sd
 
 
-@njit(cache=True)
+@cached_njit()
 def empty(query: Query, box: Box, weights: Integers, rounds: int) -> bool:
     """Shrink a box in place; True if counting or weighted counting refutes it."""
     return not shrink(query, box, rounds) or refutes(query, box, weights)
 
 
-@njit(cache=True)
+@cached_njit()
 def _refuted(
     query: Query, box: Box, weights: Integers, side: int, t: int, low: int, high: int
 ) -> bool:
@@ -39,7 +38,7 @@ def _refuted(
     return empty(query, probe, weights, 1)
 
 
-@njit(cache=True)
+@cached_njit()
 def _cut_ends(query: Query, box: Box, weights: Integers, side: int) -> bool:
     """Cut refuted levels off both ends of every threshold, by bisection; True if any went."""
     part, changed = part_of(box, side), False
@@ -65,7 +64,7 @@ def _cut_ends(query: Query, box: Box, weights: Integers, side: int) -> bool:
     return changed
 
 
-@njit(cache=True)
+@cached_njit()
 def _close_users(query: Query, box: Box, weights: Integers, mode: Packed, side: int) -> bool:
     """Close users who cannot be members; True if any was."""
     part, changed = part_of(box, side), False
@@ -83,7 +82,7 @@ def _close_users(query: Query, box: Box, weights: Integers, mode: Packed, side: 
     return changed
 
 
-@njit(cache=True)
+@cached_njit()
 def _nobody(query: Query, box: Box, weights: Integers, side: int) -> bool:
     """Return whether a batch must be empty."""
     probe = copied(box)
@@ -92,7 +91,7 @@ def _nobody(query: Query, box: Box, weights: Integers, side: int) -> bool:
     return part.size[MOST] == 0 or empty(query, probe, weights, 1)
 
 
-@njit(cache=True)
+@cached_njit()
 def shave(query: Query, box: Box, weights: Integers, rounds: int) -> bool:
     """Tighten a box in place; False if counting shows it empty."""
     for _ in range(rounds):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 from .count import LEAST, MOST, Box, Packed, Part, Query, copied, fits, shrink
 from .shave import part_of
@@ -21,7 +21,7 @@ BETTER_HALF = 0.2
 QUANTILES = 4
 
 
-@njit(cache=True)
+@cached_njit()
 def half(box: Box, cut: Cut, upper: bool) -> Box:
     """Return one half of a box."""
     kind, t, value = cut
@@ -49,7 +49,7 @@ def cut_inside(box: Box, cut: Cut) -> bool:
     return bool(0 <= t < len(part.low) and part.low[t] < value <= part.high[t])
 
 
-@njit(cache=True)
+@cached_njit()
 def _gain(query: Query, box: Box, weights: Integers, base: float, cut: Cut) -> float:
     """Return how much closer to refutation the halves are than the box."""
     gains = np.zeros(2)
@@ -60,7 +60,7 @@ def _gain(query: Query, box: Box, weights: Integers, base: float, cut: Cut) -> f
     return float(gains.min() + BETTER_HALF * gains.max())
 
 
-@njit(cache=True)
+@cached_njit()
 def _own_levels(mode: Packed, part: Part, t: int) -> Integers:
     """Return the ascending levels, within the ends, of the users who fit."""
     own = [
@@ -71,7 +71,7 @@ def _own_levels(mode: Packed, part: Part, t: int) -> Integers:
     return np.sort(np.array(own, np.int64))
 
 
-@njit(cache=True)
+@cached_njit()
 def choose(query: Query, box: Box, weights: Integers) -> Cut:
     """Return the most promising cut."""
     base, best = margin(query, box, weights), -np.inf

@@ -18,10 +18,10 @@ the wrong way: a box is refuted exactly if the two integers say so.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from instances.costs import Integers
+from instances.kernels import cached_njit
 
 from .count import (
     FIXED,
@@ -46,7 +46,7 @@ LIMIT_BITS, WEIGHT_BITS, DEAREST_BITS = 26, 20, 49
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True)
+@cached_njit()
 def charge_at(mode: Packed, part: Part) -> int:
     """Return what the lower ends take from a batch's time."""
     charge = mode.scalars[FIXED]
@@ -55,7 +55,7 @@ def charge_at(mode: Packed, part: Part) -> int:
     return int(charge)
 
 
-@njit(cache=True)
+@cached_njit()
 def costs(mode: Packed, part: Part) -> Integers:
     """Return, by column, the position, ticks and bytes of each user who fits, at the lower ends."""
     found = np.empty((3, len(mode.users)), np.int64)
@@ -71,7 +71,7 @@ def costs(mode: Packed, part: Part) -> Integers:
     return found[:, :count]
 
 
-@njit(cache=True)
+@cached_njit()
 def budgets(query: Query, box: Box) -> Integers:
     """Return the ticks that AD and SD may work at each z of the box."""
     shares = query.shares[box.z[0] : box.z[1] + 1]
@@ -84,7 +84,7 @@ def budgets(query: Query, box: Box) -> Integers:
     return found
 
 
-@njit(cache=True)
+@cached_njit()
 def rooms(query: Query) -> tuple[int, int]:
     """Return what the memory rows allow; a joint one is AD's."""
     if query.numbers[JOINT] >= 0:
@@ -108,13 +108,13 @@ def units(query: Query, ticks: tuple[int, int]) -> Integers:
     return np.array([*right, left, left], np.int64)
 
 
-@njit(cache=True)
+@cached_njit()
 def _amount(value: int, shift: int) -> int:
     """Return ticks or bytes in units, rounded down and to at most twice the limit."""
     return min(value >> shift, 1 << (LIMIT_BITS + 1))
 
 
-@njit(cache=True)
+@cached_njit()
 def totals(query: Query, box: Box, weights: Integers) -> tuple[int, int]:
     """Return the least that `goal` users are charged, and the most that is allowed."""
     charge = np.full(query.numbers[USERS], 1 << DEAREST_BITS)
@@ -135,7 +135,7 @@ def totals(query: Query, box: Box, weights: Integers) -> tuple[int, int]:
     return int(charge[: query.numbers[GOAL]].sum()), _allowed(query, box, weights)
 
 
-@njit(cache=True)
+@cached_njit()
 def _allowed(query: Query, box: Box, weights: Integers) -> int:
     """Return the most that the rows allow, rounded up."""
     shift, ticks, best = query.shift, budgets(query, box), 0
@@ -150,14 +150,14 @@ def _allowed(query: Query, box: Box, weights: Integers) -> int:
     return int(best + weights[SD_MOST] * (box.sd.size[MOST] << -shift[SD_MOST]))
 
 
-@njit(cache=True)
+@cached_njit()
 def refutes(query: Query, box: Box, weights: Integers) -> bool:
     """Return whether weights prove that no schedule of the box serves `goal`."""
     charged, allowed = totals(query, box, weights)
     return charged > allowed
 
 
-@njit(cache=True)
+@cached_njit()
 def margin(query: Query, box: Box, weights: Integers) -> float:
     """Return how close weights come to refuting a box, relative to what they allow."""
     charged, allowed = totals(query, box, weights)

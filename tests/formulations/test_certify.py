@@ -13,6 +13,7 @@ from formulations.certify import certify
 from formulations.covers import violated_covers
 from formulations.flow import flow_bound
 from formulations.points import Point
+from formulations.starts import balance_start
 from instances import CostTables, Instance, Schedule, build_tables
 from instances.assignment import AD, SD, Assignment, fits
 from instances.feasible import is_feasible
@@ -79,6 +80,39 @@ def test_time_out_keeps_the_bound_without_a_schedule(crowded: Instance) -> None:
     certificate = certify(crowded, Scripted([Answer(None, 2, "time_limit")]), Request((1,)))
     assert (certificate.schedule, certificate.upper) == (None, 2)
     assert certificate.stopped_by == "time_limit"
+
+
+@dataclass
+class Stopped(Scripted):
+    """A back end without time: it returns the start."""
+
+    def solve(self, tables: CostTables, request: Request) -> Answer:
+        return Answer(request.start, 3, "time_limit")
+
+
+def test_a_start_that_only_rounding_allows_gives_way_to_one_that_holds(crowded: Instance) -> None:
+    lie = everyone(crowded, AD, 3)
+    certificate = certify(crowded, Stopped([]), Request((0, 1, 2), start=lie))
+    assert (certificate.lower, certificate.upper) == (2, 3)
+    assert certificate.stopped_by == "time_limit"
+
+
+@pytest.mark.parametrize("family", ["paper-4a", "paper-5a", "memory-tight", "ties"])
+@pytest.mark.parametrize("lam_indices", [None, (0, 3, 10)])
+@pytest.mark.parametrize("allowed", [(True, True), (True, False), (False, True)])
+def test_a_start_fits_its_tables_and_the_request(
+    family: str, lam_indices: tuple[int, ...] | None, allowed: tuple[bool, bool]
+) -> None:
+    instance = generate(family, 9, seed=5)
+    request = Request((1, 4, 6, 10), lam_indices, *allowed)
+    for rounded_up in (False, True):
+        tables = build_tables(instance, rounded_up)
+        start = balance_start(tables, request)
+        assert fits(tables, start)
+        assert start.z_index in request.z_indices
+        assert start.lam_index is None if lam_indices is None else start.lam_index in lam_indices
+        assert (AD in start.modes) <= allowed[0] and (SD in start.modes) <= allowed[1]
+        assert start.served > 0 or not all(allowed)
 
 
 def test_feasible_agrees_with_tables_built_up() -> None:

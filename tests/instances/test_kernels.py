@@ -44,3 +44,11 @@ def test_an_edited_callee_is_not_run_from_the_cache(tmp_path: Path) -> None:
     assert answer(tmp_path) == "1 1"
     callee.write_text(CALLEE.format(2))
     assert answer(tmp_path) == "2 0"
+
+
+def test_every_cached_kernel_has_the_wider_stamp() -> None:
+    """A kernel that numba caches by itself goes stale when one in another file changes."""
+    for package in ("instances", "heuristics", "formulations", "verify"):
+        for path in (ROOT / package).rglob("*.py"):
+            if path != ROOT / "instances" / "kernels.py":
+                assert "njit(cache=True" not in path.read_text(encoding="utf-8"), path
