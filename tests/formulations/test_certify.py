@@ -111,7 +111,8 @@ def test_a_start_fits_its_tables_and_the_request(
         assert fits(tables, start)
         assert start.z_index in request.z_indices
         assert start.lam_index is None if lam_indices is None else start.lam_index in lam_indices
-        assert (AD in start.modes) <= allowed[0] and (SD in start.modes) <= allowed[1]
+        assert (AD in start.modes) <= allowed[0]
+        assert (SD in start.modes) <= allowed[1]
         assert start.served > 0 or not all(allowed)
 
 
