@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +16,8 @@ from . import sources, summary, workers
 from .algorithms import find
 from .grid_loss import steps
 from .guarantee import Guarantee, find_solver
+from .many import AsCsv, AsJson, Dask, Jobs, Resume, check_resume, one_line_if_stopped
 from .outcome import Outcome, check_all, save_violations
-from .runner import WorkersLost
 
 #: Where failing instances go if no --output is named.
 FAILURES = Path("balance-failures")
@@ -48,16 +47,14 @@ def main(
     fine_grid: Annotated[
         int | None, typer.Option(help="Also solve P1 with so many z; report what the grids lose.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
-    ] = None,
-    dask: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster.")] = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for results.jsonl, report.json and failures.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with --output's run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV only.")] = False,
+    resume: Resume = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> Exit:
     """Compare an algorithm with the certified optima of P1 and P2 on many instances.
 
@@ -67,8 +64,7 @@ def main(
     Exit code 0: all held; 1: a violation; 2: bad input; 3: undecided, or
     nothing checked.
     """
-    if resume and output is None:
-        raise InputError("--resume needs the --output of the run that it goes on with")
+    check_resume(resume, output)
     if as_json and as_csv:
         raise InputError("--json and --csv exclude each other")
     paths = [*(files or ()), *(more or ())]
@@ -82,14 +78,8 @@ def main(
         steps(fine_grid)
     guarantee = Guarantee(chosen, algorithm, solver, time_limit, fine_grid)
     crew = workers.chosen(jobs, dask)
-    try:
+    with one_line_if_stopped(output is not None):
         outcome = check_all(guarantee, crew, output, resume)
-    except WorkersLost as error:
-        print(f"error: {error}", file=sys.stderr)
-        return Exit.UNDECIDED
-    except KeyboardInterrupt:
-        print("interrupted" + ("; --resume goes on" if output else ""), file=sys.stderr)
-        return Exit.INTERRUPTED
     save_violations(outcome, guarantee, FAILURES if output is None else output / "failures")
     _report(outcome, guarantee, output, "json" if as_json else "csv" if as_csv else "table")
     return outcome.verdict

@@ -16,6 +16,7 @@ from instances.commandline import Exit
 from . import algorithms
 from .hunting import MOST_USERS, Quarry, Tracks, Trial, hunt
 from .kernels import READY, prepare, ready_enumeration
+from .many import AsJson
 
 
 def main(
@@ -37,7 +38,7 @@ def main(
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     output: Annotated[Path, typer.Option(help="Folder for what is found.")] = Path("balance-hunt"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: AsJson = False,
 ) -> Exit:
     """Search for instances on which an algorithm serves few of the users that can be served.
 

@@ -17,8 +17,8 @@ from instances.pictures import MISSING, has_matplotlib
 
 from . import paper_report as report
 from . import workers
+from .many import AsJson, Dask, Jobs, Resume, one_line_if_stopped
 from .paper_run import GROUPS, Recomputed, chosen, recompute, studies
-from .runner import WorkersLost
 
 
 def main(
@@ -38,15 +38,13 @@ def main(
     settings: Annotated[
         Path | None, typer.Option(help="A settings.json of verify.settings, for the report.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
-    ] = None,
-    dask: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster.")] = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: Annotated[
         Path, typer.Option(help="Folder for report.html, averages.md, a folder for each figure.")
     ] = Path("balance-paper"),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with --output's run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    resume: Resume = False,
+    as_json: AsJson = False,
 ) -> Exit:
     """Recompute the figures of the paper's Section V, with the certified optimum as one more curve
     and the paper's averages beside ours.
@@ -60,18 +58,11 @@ def main(
     searched = None if settings is None else _searched(settings)
     console = Console(highlight=False, quiet=as_json)
     found: list[Recomputed] = []
-    try:
-        with workers.kept(workers.chosen(jobs, dask)) as crew:
-            for study in todo:
-                found.append(recompute(study, crew, output, resume))
-                report.save_figure(found[-1], output)
-                console.print(report.line(found[-1]), markup=False, soft_wrap=True)
-    except WorkersLost as error:
-        print(f"error: {error}", file=sys.stderr)
-        return Exit.UNDECIDED
-    except KeyboardInterrupt:
-        print("interrupted; --resume goes on", file=sys.stderr)
-        return Exit.INTERRUPTED
+    with one_line_if_stopped(True), workers.kept(workers.chosen(jobs, dask)) as crew:
+        for study in todo:
+            found.append(recompute(study, crew, output, resume))
+            report.save_figure(found[-1], output)
+            console.print(report.line(found[-1]), markup=False, soft_wrap=True)
     evaluation = report.Evaluation(
         found, shlex.join(["python", "-m", "verify.paper", *sys.argv[1:]])
     )

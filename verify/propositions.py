@@ -16,6 +16,7 @@ from instances.commandline import Exit
 from . import workers
 from .campaign import CLAIMS, MOST_TOLD, Campaign, again, check_claims, draw
 from .evidence import claims_table, operations_table
+from .many import AsJson, Jobs
 from .operations_count import SIZES, Count, count_operations, grows
 from .runner import WorkersLost
 
@@ -30,16 +31,14 @@ def main(
         typer.Option(help=f"One of {', '.join([*CLAIMS, COUNTED])} (repeat it); all if left out."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of each claim's first instance.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
-    ] = None,
+    jobs: Jobs = None,
     time_limit: Annotated[
         float, typer.Option(min=0.001, help="Seconds for one instance and claim.")
     ] = 300.0,
     output: Annotated[
         Path | None, typer.Option(help="Folder for report.json and failing instances.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: AsJson = False,
 ) -> Exit:
     """Check Propositions 2, 4 and 5, Theorems 1 and 2 and the additive guarantee.
 

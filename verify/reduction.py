@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -11,17 +10,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from instances import InputError, commandline
+from instances import commandline
 from instances.commandline import Exit
 
 from . import workers
 from .guarantee import find_solver
 from .kernels import READY
+from .many import AsJson, Dask, Jobs, Resume, check_resume, one_line_if_stopped
 from .progress import track
 from .reduction_checks import Reduction
 from .reduction_report import Findings, collect, lines, save_violations, table
 from .results import ResultsFile
-from .runner import Task, WorkersLost, run
+from .runner import Task, run
 
 #: Where failing instances go if no --output is named.
 FAILURES = Path("balance-failures")
@@ -36,15 +36,13 @@ def main(
     time_limit: Annotated[
         float, typer.Option(min=0.001, help="Seconds for each exact solution.")
     ] = Reduction.time_limit,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
-    ] = None,
-    dask: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster.")] = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for results.jsonl, report.json and failures.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with --output's run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    resume: Resume = False,
+    as_json: AsJson = False,
 ) -> Exit:
     """Check that P1 and P3 are MMKPs at fixed thresholds, and that P1 is NP-hard.
 
@@ -56,19 +54,12 @@ def main(
 
     Exit code 0: all held; 1: a violation; 2: bad input; 3: something (or everything) undecided.
     """
-    if resume and output is None:
-        raise InputError("--resume needs the --output of the run that it goes on with")
+    check_resume(resume, output)
     find_solver(solver)
     reduction = Reduction(instances, seed, solver, time_limit)
     crew = workers.chosen(jobs, dask)
-    try:
+    with one_line_if_stopped(output is not None):
         findings = _check_all(reduction, crew, output, resume)
-    except WorkersLost as error:
-        print(f"error: {error}", file=sys.stderr)
-        return Exit.UNDECIDED
-    except KeyboardInterrupt:
-        print("interrupted" + ("; --resume goes on" if output else ""), file=sys.stderr)
-        return Exit.INTERRUPTED
     save_violations(findings, reduction, FAILURES if output is None else output / "failures")
     _report(findings, reduction, output, as_json)
     return findings.verdict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from instances.commandline import Exit
 
 from . import settings_report as report
 from . import workers
-from .runner import WorkersLost
+from .many import AsJson, Dask, Jobs, Resume, check_resume, one_line_if_stopped
 from .settings_search import Answer, Search, search
 from .settings_space import SPACE, OneOf, Setting
 
@@ -38,33 +37,24 @@ def main(
     ] = None,
     seed: Annotated[int, typer.Option(min=0)] = Search.seed,
     quick: Annotated[bool, typer.Option("--quick", help="A few settings, one minute.")] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
-    ] = None,
-    dask: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster.")] = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for results.jsonl, settings.json, settings.md.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with --output's run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    resume: Resume = False,
+    as_json: AsJson = False,
 ) -> Exit:
     """Search plausible values of what the paper does not state for the one setting that brings
     the averages it reports closest, and show what stays unexplained.
 
     Exit code 0: done; 2: bad input; 3: some settings could not be scored.
     """
-    if resume and output is None:
-        raise InputError("--resume needs the --output of the run that it goes on with")
+    check_resume(resume, output)
     lengths = dict(zip(QUICK, (first, each, rounds, instances, final_instances), strict=True))
     asked = Search(seed=seed, fixed=_fixed(fix or ()), **(QUICK if quick else lengths))
-    try:
+    with one_line_if_stopped(output is not None):
         answer = search(asked, workers.chosen(jobs, dask), output, resume)
-    except WorkersLost as error:
-        print(f"error: {error}", file=sys.stderr)
-        return Exit.UNDECIDED
-    except KeyboardInterrupt:
-        print("interrupted" + ("; --resume goes on" if output else ""), file=sys.stderr)
-        return Exit.INTERRUPTED
     _report(asked, answer, output, as_json)
     return Exit.UNDECIDED if answer.troubles else Exit.HELD
 

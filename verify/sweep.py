@@ -16,8 +16,8 @@ from instances.pictures import MISSING
 
 from . import study_report as report
 from . import workers
+from .many import AsCsv, AsJson, Dask, Jobs, Resume, check_resume, one_line_if_stopped
 from .results import Row
-from .runner import WorkersLost
 from .study import Study, load, shipped
 from .study_rows import to_csv, verdict
 from .study_run import run
@@ -32,16 +32,14 @@ def main(
         str | None, typer.Option(help="Instances of each point, instead of the study's: 1-20.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds, to see that it runs.")] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
-    ] = None,
-    dask: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster.")] = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for rows, summary, pictures and results.jsonl.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with --output's run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV only.")] = False,
+    resume: Resume = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> Exit:
     """Run a grid of instances × algorithms × seeds; how to write one: `pydoc verify.study`.
 
@@ -49,22 +47,15 @@ def main(
 
     Exit code 0: all answers right; 1: a wrong one; 2: bad input; 3: runs without an answer.
     """
-    if resume and output is None:
-        raise InputError("--resume needs the --output of the run that it goes on with")
+    check_resume(resume, output)
     if as_json and as_csv:
         raise InputError("--json and --csv exclude each other")
     chosen = load(study)
     chosen = chosen.quick() if quick else chosen
     chosen = chosen if seeds is None else chosen.with_seeds(seeds)
     crew = workers.chosen(jobs, dask)
-    try:
+    with one_line_if_stopped(output is not None):
         rows = run(chosen, crew, output, resume)
-    except WorkersLost as error:
-        print(f"error: {error}", file=sys.stderr)
-        return Exit.UNDECIDED
-    except KeyboardInterrupt:
-        print("interrupted" + ("; --resume goes on" if output else ""), file=sys.stderr)
-        return Exit.INTERRUPTED
     if output is not None and not report.save(chosen, rows, output):
         print(f"note: {MISSING}", file=sys.stderr)
     _show(chosen, rows, "json" if as_json else "csv" if as_csv else "table")
