@@ -138,16 +138,20 @@ def _round(
     e: Exact, lv: Levels, sh: Shares, c: Costs, r: peg.Rewards, low: Integers, high: Integers,
     goal: int, tree: Tree,
 ) -> bool:  # fmt: skip
-    """Try the maximiser of the Lagrangian as a schedule."""
+    """Try the maximiser of the Lagrangian as a schedule.
+
+    Rewards may be from before options were pegged, so only open options count: where every user
+    has one, the schedule tried is the only one left in the box.
+    """
     for k in range(len(tree.answer)):
         tree.answer[k] = NONE
     served = 0
     for k in range(lv.members[ix.USERS]):
         if r.user[peg.BEST, k] > 0.0 or c.user[bx.WAIT, k] < OPEN:
-            mode = NONE
-            if c.user[bx.USE, k] > OPEN and r.user[peg.IN_AD, k] >= r.user[peg.IN_SD, k]:
+            mode, to_ad, to_sd = NONE, c.user[bx.USE, k] > OPEN, c.user[bx.USE + 1, k] > OPEN
+            if to_ad and (not to_sd or r.user[peg.IN_AD, k] >= r.user[peg.IN_SD, k]):
                 mode = AD
-            elif c.user[bx.USE + 1, k] > OPEN:
+            elif to_sd:
                 mode = SD
             tree.answer[lv.place[k]] = mode
             served += int(mode != NONE)

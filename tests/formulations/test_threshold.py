@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers import brute_force, make_instance, make_user
 
+import formulations
 from formulations.backend import Request
 from formulations.threshold import ThresholdBackend
 from instances import CostTables, build_tables
@@ -237,3 +238,11 @@ def test_agrees_with_the_milp() -> None:
                 theirs = backend().solve(tables, request)
                 assert theirs.assignment is not None
                 assert ours.bound == theirs.bound == theirs.assignment.served
+
+
+def test_the_last_schedule_of_a_box_is_tried() -> None:
+    """Where pegging left every user one mode, rewards from before it decided, and 8 was missed."""
+    instance = generate("trace", 8, 5494)
+    for start in (None, False):
+        result = formulations.solve(instance, start=start)  # type: ignore[arg-type]
+        assert (result.status, result.objective) == ("optimal", 8)
