@@ -9,6 +9,9 @@ that compiles anything.
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
+import sys
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,9 +19,13 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.core import event
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+#: Seconds of compiling after which a word is said about it, and which.
+NOTICE_SECONDS = 4.0
+NOTICE = "compiling the kernels; only the first run does that (about half a minute)"
 #: What is written in a module that compiles something.
 _COMPILES = (b"njit", b"@kernel", b"@inlined", b"@inner")
 _PACKAGES = ("instances", "heuristics", "formulations", "verify")
@@ -60,3 +67,30 @@ def cached_njit(**options: Any) -> Callable[[Function], Function]:
         return cast(Function, dispatcher)
 
     return compile_later
+
+
+class Notice(event.Listener):
+    """Says on stderr, once, that kernels are being compiled, if that takes long."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.timer: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        """Note that numba begins with a function, maybe inside another."""
+        if self.timer is None:
+            self.timer = threading.Timer(NOTICE_SECONDS, print, [NOTICE], {"file": sys.stderr})
+            self.timer.daemon = True
+            self.timer.start()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Note that numba has finished a function."""
+        self.depth -= 1
+        if not self.depth and self.timer is not None and self.timer.is_alive():
+            self.timer.cancel()
+            self.timer = None
+
+
+if multiprocessing.parent_process() is None:  # what workers do, their parent explains
+    event.register("numba:compile", Notice())

@@ -12,7 +12,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -85,6 +86,7 @@ def main() -> None:
     except Exception as error:
         refused = isinstance(error, (ValueError, ImportError)) and not job["function"]
         message = f"{type(error).__name__}: {error}" if not refused else str(error)
+        message = " ".join([message, *getattr(error, "__notes__", ())])
         kind = "refused" if refused or _is_input_error(error) else "crashed"
         _say(answers, {"ended": kind, "message": " ".join(message.split())})
 
@@ -97,11 +99,22 @@ def _work(job: dict[str, Any], answers: TextIO) -> None:
 
     version = None
     for family, users, seed in WARM_UP if job["warm"] else ():
-        version = call(generate(family, users, seed), WARM_UP_LIMIT_S).solver_version
+        with _named(f"on the warm-up instance {family}-{users}-{seed}"):
+            version = call(generate(family, users, seed), WARM_UP_LIMIT_S).solver_version
     _say(answers, {"ended": "warm-up", "solver_version": version})
     if job["instance"] is not None:
         samples = measure(call, job["instance"], job["repeats"])
         _say(answers, {"ended": "answer", **_summary(samples)})
+
+
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    """Have an exception tell where it was raised."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(place)
+        raise
 
 
 def _summary(samples: list[Sample]) -> dict[str, Any]:

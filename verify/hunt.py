@@ -15,7 +15,7 @@ from instances.commandline import Exit
 
 from . import algorithms
 from .hunting import MOST_USERS, Quarry, Tracks, Trial, hunt
-from .kernels import READY, prepare, ready_enumeration
+from .kernels import READY, ready_enumeration
 from .many import AsJson
 
 
@@ -55,7 +55,8 @@ def main(
     limit = 120.0 if seconds is None and evaluations is None else seconds
     console = Console(highlight=False, quiet=as_json)
     tracks = Tracks()
-    prepare((*READY, ready_enumeration))  # before the clock runs
+    for get_ready in (*READY, ready_enumeration):  # before the clock runs
+        get_ready()
     try:
         for tracks in hunt(quarry, seed, limit, evaluations, until):
             console.print(_progress(tracks), markup=False, soft_wrap=True)

@@ -6,18 +6,13 @@ time limit of that instance.
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-#: Instances of the warm-up: (family, users, seed). Two, so that a start that is optimal at once
-#: on one does not leave the search cold.
-WARM_UP = (("paper-4a", 8, 1), ("paper-5a", 9, 4))
+#: Instances of the warm-up: (family, users, seed). The first two may be optimal from the start, the
+#: third also makes the boxes of HiGHS and SCIP split.
+WARM_UP = (("paper-4a", 8, 1), ("paper-5a", 9, 4), ("paper-4a", 8, 6))
 #: Seconds that a warm-up solve may take, as far as the solver keeps to limits.
 WARM_UP_LIMIT_S = 20.0
-#: Seconds after which people are told that preparing takes a while, and how.
-NOTICE_SECONDS = 4.0
-NOTICE = "compiling the kernels; only the first run does that (about half a minute)"
 
 
 def ready_algorithms() -> None:
@@ -44,18 +39,6 @@ def ready_enumeration() -> None:
     from .grid_optima import optima
 
     optima(build_tables(generate("paper-4a", users=2, seed=0)))
-
-
-def prepare(functions: Iterable[Callable[[], object]]) -> None:
-    """Run some of these functions here; say on stderr why nothing happens if it takes long."""
-    notice = threading.Timer(NOTICE_SECONDS, print, [NOTICE], {"file": sys.stderr, "flush": True})
-    notice.daemon = True
-    notice.start()
-    try:
-        for function in functions:
-            function()
-    finally:
-        notice.cancel()
 
 
 #: One for each large kernel, so that two cores compile side by side.

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from .kernels import NOTICE, NOTICE_SECONDS
 from .keys import Keys, digest
 from .parcels import bounds
 from .results import ResultsFile, Row
@@ -25,6 +24,9 @@ from .workers import Workers, borrow
 
 #: Seconds after a task's time limit when its process is ended from outside Python.
 GRACE = 5.0
+#: Seconds of getting the workers ready after which a word is said about it, and which.
+PATIENCE_SECONDS = 4.0
+STARTING = "starting the workers; a first run also compiles the kernels (about half a minute)"
 #: Seconds that fresh workers may take to answer.
 START_SECONDS = 120.0
 
@@ -130,9 +132,9 @@ class _Dispatcher:
         self.executor = self.workers.start()
         try:
             started = [self.executor.submit(function) for function in functions]
-            late = wait(started, NOTICE_SECONDS).not_done
+            late = wait(started, PATIENCE_SECONDS).not_done
             if late:
-                print(NOTICE, file=sys.stderr, flush=True)
+                print(STARTING, file=sys.stderr, flush=True)
             wait(late)
         except BaseException:
             self._close()

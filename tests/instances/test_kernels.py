@@ -5,7 +5,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
+
+from instances import kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLEE = "from numba import njit\n\n@njit\ndef inner():\n    return {}\n"
@@ -52,3 +57,19 @@ def test_every_cached_kernel_has_the_wider_stamp() -> None:
         for path in (ROOT / package).rglob("*.py"):
             if path != ROOT / "instances" / "kernels.py":
                 assert "njit(cache=True" not in path.read_text(encoding="utf-8"), path
+
+
+def test_a_long_silence_is_explained_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notice = kernels.Notice()
+    notice.on_start(None)
+    notice.on_end(None)  # quick: nothing to say
+    monkeypatch.setattr(kernels, "NOTICE_SECONDS", 0.01)
+    for _ in range(2):
+        notice.on_start(None)
+        notice.on_start(None)
+        time.sleep(0.2)
+        notice.on_end(None)
+        notice.on_end(None)
+    assert capsys.readouterr().err == f"{kernels.NOTICE}\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import formulations
 import heuristics
 from instances import load
 from instances.commandline import Exit
-from verify import counterexamples, errata, findings, kernels
+from verify import counterexamples, errata, findings
 
 
 def test_every_row_shows_its_erratum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,16 +34,6 @@ def test_the_printed_schedule_has_a_name_of_its_own(tmp_path: Path) -> None:
     command = findings.missing_token_breaks_memory().command_in(tmp_path)
     assert command.count(str(tmp_path / "e2-missing-token-printed.json")) == 2
     assert "{" not in command
-
-
-def test_a_long_silence_is_explained(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kernels.prepare([lambda: None])
-    assert not capsys.readouterr().err
-    monkeypatch.setattr(kernels, "NOTICE_SECONDS", 0.01)
-    kernels.prepare([lambda: time.sleep(0.2)])
-    assert capsys.readouterr().err == f"{kernels.NOTICE}\n"
 
 
 def test_commands_name_the_saved_files(tmp_path: Path) -> None:
