@@ -56,7 +56,7 @@ def plot_gains(
     ax.set_xlabel(study.plot.xlabel or x)
     ax.set_ylabel("gain in served users, %")
     tidy(ax, "BALANCE's gains (dashed: the paper's averages)")
-    ax.legend(framealpha=0.9)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     return ax
 
 
@@ -76,7 +76,7 @@ def save_gains(figure: str, study: Study, rows: Sequence[Row], folder: Path) -> 
     """
     if GAINS not in names(figure, study):
         return
-    picture = new_figure(8, 5)
+    picture = new_figure(10, 5)
     plot_gains(study, rows, reported_for(figure), picture.subplots())
     for form in FORMS:
         save_picture(picture, folder / f"{GAINS}.{form}")

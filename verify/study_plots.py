@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from instances.pictures import COLOURS, MARKERS, new_figure, own_axes, pick, save_picture, tidy
 
 from .study import Study
@@ -56,15 +58,18 @@ def plot_curves(
         }
         points = [(places[_text(cell.point[x]) if x else _text(study.title)], cell.means[measure])
                   for cell in cell_of]  # fmt: skip
-        draw_band(ax, [(place, mean) for place, mean in points if mean is not None], look)
+        known = [(place, mean) for place, mean in points if mean is not None]
+        draw_band(ax, known, look, 1.0 if measure == "throughput" else np.inf)
     _scales(ax, study, x, measure, places)
     tidy(ax, study.title)
     if any(cell.means[measure] for cell in cells):
-        ax.legend(framealpha=0.9)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     return ax
 
 
-def draw_band(ax: Axes, points: Sequence[tuple[float, Mean]], look: dict[str, Any]) -> None:
+def draw_band(
+    ax: Axes, points: Sequence[tuple[float, Mean]], look: dict[str, Any], most: float = np.inf
+) -> None:
     """Draw means over x and, where there is one, the band of their confidence.
 
     Parameters
@@ -73,11 +78,13 @@ def draw_band(ax: Axes, points: Sequence[tuple[float, Mean]], look: dict[str, An
     points : sequence of (float, Mean)
     look : dict
         ``color``, ``marker``, ``ls``, ``label``, ... of the line.
+    most : float
+        No value can be larger; the band ends there.
     """
     at = [place for place, _ in points]
     ax.plot(at, [mean.value for _, mean in points], lw=1.8, ms=6, **look)
     low = [mean.value - (mean.half or 0.0) for _, mean in points]
-    high = [mean.value + (mean.half or 0.0) for _, mean in points]
+    high = [max(mean.value, min(most, mean.value + (mean.half or 0.0))) for _, mean in points]
     ax.fill_between(at, low, high, color=look["color"], alpha=0.15, lw=0)
 
 
