@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -15,6 +11,7 @@ import numpy as np
 
 from . import interruptible
 from .grid import GridBackend, Limits, PointAnswer, absolute_gap, integer_bound
+from .quiet import STDOUT, quiet
 from .row_solver import RowModel, RowSolver
 from .rows.scaled import ScaledRows
 
@@ -64,21 +61,8 @@ class HighsSolver(RowSolver):
 @cache
 def _greeted() -> None:
     """Let HiGHS print its banner, which it does once a process, where nobody parses it."""
-    with _stdout_to_null():
+    with quiet(STDOUT):
         highspy.Highs().setOptionValue("output_flag", False)
-
-
-@contextmanager
-def _stdout_to_null() -> Iterator[None]:
-    sys.stdout.flush()
-    kept, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(null)
 
 
 def new_solver(limits: Limits, gap: float = absolute_gap(weighted=False)) -> Any:

@@ -11,6 +11,7 @@ from ortools.util.python.solve_interrupter import SolveInterrupter
 
 from . import interruptible
 from .grid import GridBackend, Limits, PointAnswer, integer_bound
+from .quiet import STDERR, quiet
 from .row_solver import RowModel, RowSolver
 from .rows.scaled import ScaledRows
 
@@ -32,15 +33,16 @@ class ScipModel(RowModel):
     def _ask(self, rows: ScaledRows, at_least: int, limits: Limits) -> PointAnswer:
         (model, columns), most = _model(rows), self._rows.most
         stop = SolveInterrupter()
-        result = interruptible.run(
-            lambda: mathopt.solve(
-                model,
-                mathopt.SolverType.GSCIP,
-                params=_parameters(limits, self._gap),
-                interrupter=stop,
-            ),
-            stop.interrupt,
-        )
+        with quiet(STDERR):  # each solve with an interrupter reports two errors that are none
+            result = interruptible.run(
+                lambda: mathopt.solve(
+                    model,
+                    mathopt.SolverType.GSCIP,
+                    params=_parameters(limits, self._gap),
+                    interrupter=stop,
+                ),
+                stop.interrupt,
+            )
         reason = result.termination.reason
         nodes = max(0, int(result.solve_stats.node_count))
         if reason in _IMPOSSIBLE:
