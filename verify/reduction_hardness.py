@@ -96,8 +96,10 @@ def schedule_of(instance: Instance, half: Sequence[int]) -> Schedule:
 
 
 def _not_a_half(integers: Sequence[int], schedule: Schedule) -> dict[str, str]:
-    chosen = [int(name.removeprefix("item-")) - 1 for name in schedule.ad if name != "ad-only"]
-    halves = 2 * len(chosen) == len(integers)
+    items = [name for name in schedule.ad if name.startswith("item-")]
+    chosen = [int(name.removeprefix("item-")) - 1 for name in items]
+    in_place = "ad-only" in schedule.ad and "sd-only" in schedule.sd
+    halves = in_place and 2 * len(chosen) == len(integers)
     if halves and 2 * sum(integers[k] for k in chosen) == sum(integers):
         return {}
     return {"hard_only_if": f"{list(integers)}: everyone is served, but {chosen} is no half"}

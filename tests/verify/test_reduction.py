@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import formulations
 from formulations.mmkp_mapping import Half, Mapping
@@ -382,7 +383,9 @@ def test_an_interrupt_says_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(reduction, "_check_all", interrupted)
-    assert reduction.main(output=tmp_path) == 130
+    with pytest.raises(typer.Exit) as ended:
+        reduction.main(output=tmp_path)
+    assert ended.value.exit_code == 130
     assert capsys.readouterr().err == "interrupted; --resume goes on\n"
 
 
