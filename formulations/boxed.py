@@ -56,7 +56,7 @@ class BoxedModel:
         clock = limits.running()
         for step in search.steps(lambda: clock(next(boxes))):
             answer = step.answer
-            if answer is not None and (answer.modes is not None or answer.stopped_by is not None):
+            if answer is not None and not answer.refuted:
                 return replace(answer, bound=most, nodes=next(boxes), point=step.point)
         done = next(boxes)
         if search.stack:

@@ -1,8 +1,8 @@
 """The question "can `goal` users be served?", answered box by box.
 
 The search is depth first. A box is tightened by counting; what is left is refuted by weighted
-counting (an LP of HiGHS finds the weights), or split in two, or, once nothing is left to split or
-the box is small, handed to a MILP. It shares nothing with `formulations.threshold` but the idea.
+counting (an LP of HiGHS finds the weights), or split in two, or, once only sizes are left open at
+one z, handed to a MILP. It shares nothing with `formulations.threshold` but the idea.
 
 Why the boxes cover everything: if more than `goal` users can be served, so can exactly `goal`. The
 first boxes hold all such schedules. A split puts every schedule into one of the halves (both, where
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from .rows.relaxation import Relaxation
 from .rows.split import Cut, choose, half
 from .rows.weights import ROWS, refutes
 
-Verdict = Literal["counting", "weights", "milp", "split"]
 #: Solves the MILP of one box at one point, given the goal.
 Milp = Callable[[Rows, Point, int, Limits], PointAnswer]
 
@@ -46,7 +45,6 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    verdict : str
     weights : (6,) int or None
         What refutes it, or what its halves are tightened with.
     cut, box : Cut, Box or None
@@ -55,7 +53,6 @@ class Step(NamedTuple):
         What the MILP said, and where.
     """
 
-    verdict: Verdict
     weights: Integers | None = None
     cut: Cut | None = None
     box: Box | None = None
@@ -82,10 +79,8 @@ class BoxSearch:
         Finds weights.
     cuts : tuple of str
         Names of cuts that the MILPs get.
-    small : int
-        A box at one z with no more open levels goes to the MILP.
     stack : list of Open
-        Boxes still to be searched, to resume.
+        Boxes still to be searched.
     """
 
     tables: CostTables
@@ -95,13 +90,11 @@ class BoxSearch:
     milp: Milp
     relaxation: Relaxation
     cuts: tuple[str, ...] = ()
-    small: int = 0
-    stack: list[Open] = field(default_factory=list)
+    stack: list[Open] = field(init=False)
 
     def __post_init__(self) -> None:
         self.setting: Setting = setting_at(self.tables, self.point, self.goal, self.z_indices)
-        if not self.stack:
-            self.stack = [Open(whole_box(self.setting), np.zeros(ROWS, np.int64))]
+        self.stack = [Open(whole_box(self.setting), np.zeros(ROWS, np.int64))]
 
     def steps(self, limits: Callable[[], Limits | None]) -> Iterator[Step]:
         """Yield what becomes of box after box, until none is open or the limits are met."""
@@ -114,15 +107,15 @@ class BoxSearch:
     def _step(self, node: Open, limits: Limits) -> Step:
         box = tighten(self.setting, node.box, node.weights, rounds=2)
         if box is None:
-            return Step("counting")
+            return Step()
         weights = self.relaxation.weights(self.setting, box)
         if refutes(self.setting.query, box, weights):
-            return Step("weights", weights)
+            return Step(weights)
         cut = choose(self.setting.query, box, weights)
-        if cut[0] < 0 or (_levels(box) <= self.small and box.z[0] == box.z[1]):
+        if cut[0] < 0 or (_levels(box) == 0 and box.z[0] == box.z[1]):
             return self._milp(box, limits)
         self.split(box, cut, weights)
-        return Step("split", weights, cut, box)
+        return Step(weights, cut, box)
 
     def split(self, box: Box, cut: Cut, weights: Integers) -> None:
         """Put both halves of a box on the stack."""
@@ -135,7 +128,7 @@ class BoxSearch:
         setting = setting_at(self.tables, point, self.goal)
         rows = build_chains(self.tables.users, setting, box, STEPS, self.cuts)
         answer = self.milp(rows, point, self.goal, limits)
-        return Step("milp", answer=answer, point=point)
+        return Step(answer=answer, point=point)
 
 
 def _levels(box: Box) -> int:

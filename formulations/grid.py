@@ -72,6 +72,11 @@ class PointAnswer:
     nodes: int = 0
     point: Point | None = None
 
+    @property
+    def refuted(self) -> bool:
+        """Whether it proves that nothing reaches what was asked for."""
+        return self.modes is None and self.stopped_by is None
+
 
 class PointModel(Protocol):
     """The model of one or more points, ready to be solved several times."""
@@ -149,7 +154,8 @@ class _Search:
         self.assignment = request.start
         self.value = tables.worth(request.start.modes) if request.start else 0
         self.apart = bool(request.options.get(APART))
-        self.started = time.perf_counter()
+        limits = Limits(request.time_limit, request.node_limit, request.seed)
+        self.left = limits.running()
         self.stopped_by: str | None = None
         self.nodes = self.solves = self.cuts = 0
         self.build_s = 0.0
@@ -236,7 +242,7 @@ class _Search:
         model = self.solver.build(self.tables, points, self.request.options)
         self.build_s += time.perf_counter() - started
         for _ in range(MOST_ROUNDS):
-            limits = self._limits()
+            limits = self.left(self.nodes)
             if limits is None:
                 return PointAnswer(None, bound, self._exhausted())
             answer = model.solve(1 if self.apart else self.value + 1, limits)
@@ -253,17 +259,6 @@ class _Search:
                 model.add(point, cover)
             self.cuts += len(covers)
         return PointAnswer(None, bound, "numerical_trouble")
-
-    def _limits(self) -> Limits | None:
-        """Return what is left of the limits; None if nothing is."""
-        seconds, nodes = self.request.time_limit, self.request.node_limit
-        if seconds is not None:
-            seconds -= time.perf_counter() - self.started
-        if nodes is not None:
-            nodes -= self.nodes
-        if (seconds is not None and seconds <= 0) or (nodes is not None and nodes <= 0):
-            return None
-        return Limits(seconds, nodes, self.request.seed)
 
     def _exhausted(self) -> str:
         nodes = self.request.node_limit

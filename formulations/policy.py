@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from instances import Instance, Schedule
 
+from .api import solve
+
 #: Seconds for one instance; what is best by then is returned.
 TIME_LIMIT_S = 10.0
 
 
 def optimal(instance: Instance) -> Schedule:
     """Return a schedule of P1 that serves the most users (the best found within 10 s)."""
-    from .api import solve  # loads numba
-
     result = solve(instance, time_limit=TIME_LIMIT_S)
     if result.schedule is None:
         raise RuntimeError(f"no schedule in {TIME_LIMIT_S:g} s")

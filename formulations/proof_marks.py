@@ -39,9 +39,9 @@ def mark_of(step: Step) -> str:
     if step.weights is not None:
         cut = "w" if step.cut is None else ",".join(map(str, step.cut))
         return f"{cut}:{','.join(map(str, step.weights.tolist()))}"
-    answer = step.answer
-    decided = answer is None or (answer.modes is None and answer.stopped_by is None)
-    return step.verdict[0] if decided else "?"
+    if step.answer is None:
+        return "c"
+    return "m" if step.answer.refuted else "?"
 
 
 def parsed(mark: str) -> tuple[Cut | None, Integers]:

@@ -53,7 +53,7 @@ def main(
     time_limit: Annotated[float | None, typer.Option(help="Wall seconds.")] = None,
     node_limit: Annotated[int | None, typer.Option(help="Search nodes.")] = None,
     seed: Annotated[int, typer.Option(help="For solvers that are seeded.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
     output: Annotated[Path | None, typer.Option(help="Also write the JSON result here.")] = None,
 ) -> commandline.Exit:
     """Serve as many users as possible, or the most valuable, and prove it.

@@ -96,8 +96,7 @@ def additive(task: Task) -> Found:
     ValueError
         If memory is to be padded: the guarantee is about the model's memory.
     """
-    if task.padded:
-        raise ValueError("additive: knows the model's memory (15), (16) only, not the padded one")
+    task.refuse_padded("additive")
     run = _Run(task)
     run.close(run.gap)
     last, slack = max(ENOUGH, PATIENCE * run.nodes), run.gap - 1

@@ -16,19 +16,13 @@ from instances.assignment import fits, to_assignment
 from instances.feasible import is_feasible
 
 from .additive import additive
-from .balance import balance
 from .balance_plus import balance_plus
-from .baselines import ad_only, ecra, ecrma, ema, sd_only
+from .baselines import ad_only, balanced, ecra, ecrma, ema, sd_only
 from .printed import printed
 from .task import Found, Task
 
 Memory = Literal["exact", "padded"]
 Algorithm = Callable[[Task], Found]
-
-
-def _balance(task: Task) -> Found:
-    found = balance(task.tables, task.z_indices, task.lam_indices, task.padded)
-    return Found(found.to_schedule(task.instance), {})
 
 
 def _printed(task: Task) -> Found:
@@ -38,7 +32,7 @@ def _printed(task: Task) -> Found:
 
 #: Every algorithm by name.
 ALGORITHMS: dict[str, Algorithm] = {
-    "balance": _balance,
+    "balance": balanced,
     "printed": _printed,
     "balance+": balance_plus,
     "additive": additive,
@@ -145,9 +139,10 @@ def _judged(
         return Status.VIOLATED, None
     alone = np.flatnonzero(task.tables.ad_allowed | task.tables.sd_allowed)
     most = sum(task.instance.users[k].value for k in alone)
-    if worth(task.instance, schedule) == most and bound is None:
+    value = worth(task.instance, schedule)
+    if value == most and bound is None:
         bound = most
-    return Status.OPTIMAL if worth(task.instance, schedule) == bound else Status.FEASIBLE, bound
+    return Status.OPTIMAL if value == bound else Status.FEASIBLE, bound
 
 
 def _holds(task: Task, schedule: Schedule, problem: Problem) -> bool:

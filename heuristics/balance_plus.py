@@ -33,7 +33,7 @@ from instances.kernels import cached_njit
 
 from .ad import ad_batch
 from .balance import balance_kernel
-from .batch import Batch, inner, limits, without
+from .batch import Batch, copy, inner, limits, without
 from .filling import (
     FAR,
     GROWTH,
@@ -78,9 +78,12 @@ def _served(modes: Modes) -> int:
 
 
 @inner
-def _copy(source: Modes, target: Modes) -> None:
-    for k in range(len(source)):
-        target[k] = source[k]
+def _count(modes: Modes, mode: int) -> int:
+    """Return how many users a mode serves (0: AD, 1: SD)."""
+    count = 0
+    for k in range(len(modes)):
+        count += modes[k] == mode + 1
+    return count
 
 
 @inner
@@ -146,7 +149,7 @@ def _eject(scene: Scene, modes: Modes, mode: int, column: int) -> None:
 
 @inner
 def _step(scene: Scene, modes: Modes, mode: int, column: int, swap: bool, served: int) -> bool:
-    """Eject users from a mode and fill both anew; False: surely fewer are served than before."""
+    """Eject users from a mode and fill both anew; return whether more are served than before."""
     _eject(scene, modes, mode, column)
     if swap:
         for k in range(len(modes)):
@@ -157,15 +160,9 @@ def _step(scene: Scene, modes: Modes, mode: int, column: int, swap: bool, served
     else:
         _fill(scene, modes, mode, 0, scene.lam)
         scene.ejected[:] = False
-        own = 0
-        for k in range(len(modes)):
-            own += modes[k] == mode + 1
-        if not _fill(scene, modes, 1 - mode, served - own - 1, scene.lam):
+        if not _fill(scene, modes, 1 - mode, served - _count(modes, mode) - 1, scene.lam):
             return False
-    other = 0
-    for k in range(len(modes)):
-        other += modes[k] == 2 - mode
-    return _fill(scene, modes, mode, served - other + 1, scene.lam)
+    return _fill(scene, modes, mode, served - _count(modes, 1 - mode) + 1, scene.lam)
 
 
 @inner
@@ -173,13 +170,14 @@ def _search(scene: Scene, modes: Modes, trial: Modes) -> int:
     """Take steps that serve more until a round has none; return how many are served."""
     served, idle, at = _served(modes), 0, 0
     while idle < STEPS_IN_ROUND:
-        mode, column, swap = at % 2, THRESHOLDS[at // 2 % 5], at // 10 % 2 == 1
+        mode, turn = at % 2, at // 2
+        column, swap = THRESHOLDS[turn % len(THRESHOLDS)], turn // len(THRESHOLDS) % 2 == 1
         at, idle = at + 1, idle + 1
         if mode == 0 and column == GROWTH:
             continue
-        _copy(modes, trial)
-        if _step(scene, trial, mode, column, swap, served) and _served(trial) > served:
-            _copy(trial, modes)
+        copy(modes, trial)
+        if _step(scene, trial, mode, column, swap, served):
+            copy(trial, modes)
             served, idle = _served(modes), 0
     return served
 
@@ -204,7 +202,7 @@ def plus_kernel(
     modes, trial = best.copy(), np.empty(len(best), np.int8)
     most = _served(best)
     if _search(Scene(e, ad, sd, z, lam, none), modes, trial) > most:
-        _copy(modes, best)
+        copy(modes, best)
         most = _served(best)
     for at in z_indices:
         if e.room[at] < 0:
@@ -216,7 +214,7 @@ def plus_kernel(
             found = _search(scene, modes, trial)
             if found > most:
                 most, z = found, at
-                _copy(modes, best)
+                copy(modes, best)
     return best, z
 
 
@@ -233,8 +231,7 @@ def balance_plus(task: Task) -> Found:
     ValueError
         If memory is to be padded.
     """
-    if task.padded:
-        raise ValueError("balance+: knows the model's memory (15), (16) only, not the padded one")
+    task.refuse_padded("balance+")
     return Found(improved(task).to_schedule(task.instance), {})
 
 

@@ -55,20 +55,21 @@ def sd_only(task: Task) -> Found:
 
 def ecra(task: Task) -> Found:
     """Return Algorithm 3's schedule with equal computing shares, z = 1/2, and λ free."""
-    return _balance(_halved(task, "z"))
+    return balanced(_halved(task, "z"))
 
 
 def ema(task: Task) -> Found:
     """Return Algorithm 3's schedule with equal memory shares, λ = 1/2, and z free."""
-    return _balance(_halved(task, "lam"))
+    return balanced(_halved(task, "lam"))
 
 
 def ecrma(task: Task) -> Found:
     """Return Algorithm 3's schedule with z = λ = 1/2."""
-    return _balance(_halved(_halved(task, "z"), "lam"))
+    return balanced(_halved(_halved(task, "z"), "lam"))
 
 
-def _balance(task: Task) -> Found:
+def balanced(task: Task) -> Found:
+    """Return Algorithm 3's schedule."""
     found = balance(task.tables, task.z_indices, task.lam_indices, task.padded)
     return Found(found.to_schedule(task.instance), {})
 

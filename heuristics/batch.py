@@ -99,18 +99,23 @@ def limits(batch: Batch, share: int, whole: int, room: int) -> Limits:
 
 
 @inner
+def part_of(budget: int, share: int, whole: int) -> int:
+    """Return ⌊share * budget / whole⌋ without overflow."""
+    return budget // whole * share + budget % whole * share // whole
+
+
+@inner
 def in_time(limit: Limits, time: int, budget: int) -> bool:
     """Return whether ``whole * time <= share * budget``, without overflow."""
     if limit.narrow:
         return bool(limit.whole * time <= limit.share * budget)
     if budget < 0:
         return False
-    quotient, rest = budget // limit.whole, budget % limit.whole
-    return bool(time <= quotient * limit.share + rest * limit.share // limit.whole)
+    return bool(time <= part_of(budget, limit.share, limit.whole))
 
 
 @inner
-def copy(source: Integers, target: Integers) -> None:
+def copy(source: NDArray[Any], target: NDArray[Any]) -> None:
     """Copy a row (a slice assignment would compile its error message into every kernel)."""
     for i in range(len(source)):
         target[i] = source[i]

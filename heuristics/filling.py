@@ -15,7 +15,7 @@ from instances import CostTables
 from instances.costs import Integers
 from instances.kernels import cached_njit
 
-from .batch import inner
+from .batch import SAFE_PRODUCT, inner, part_of
 
 #: Columns of `Exact.user`: added up in a batch ...
 BASE, SLOPE, PAIRS, MEMORY, STEPS, COUNT, ADDED = 0, 1, 2, 3, 4, 5, 6
@@ -23,8 +23,6 @@ BASE, SLOPE, PAIRS, MEMORY, STEPS, COUNT, ADDED = 0, 1, 2, 3, 4, 5, 6
 TOKENS, PREFILL, GROWTH, WIDER, LENGTH, UPLOAD, LATE, COLUMNS = 6, 7, 8, 9, 10, 11, 12, 13
 #: No deadline.
 FAR = 1 << 62
-#: More bytes than any server has: products above could overflow.
-LARGEST = 4e18
 
 
 class Exact(NamedTuple):
@@ -140,10 +138,10 @@ def add(e: Exact, z: int, lam: int, load: Load, k: int, mode: int) -> bool:
     time = new[BASE] + new[SLOPE] * new[TOKENS] + new[PAIRS] * new[GROWTH]
     time += new[COUNT] * new[PREFILL]
     budget = -new[LATE] - new[UPLOAD] - new[LENGTH] - e.fixed[mode]
-    if budget < 0 or time > budget // e.whole * part + budget % e.whole * part // e.whole:
+    if budget < 0 or time > part_of(budget, part, e.whole):
         return False
     rough = float(e.kv[mode]) * new[COUNT] * new[TOKENS] + float(new[STEPS]) * new[WIDER]
-    if rough > LARGEST:
+    if rough > SAFE_PRODUCT:  # more bytes than any server has
         return False
     size = new[MEMORY] + e.kv[mode] * new[COUNT] * new[TOKENS] + new[STEPS] * new[WIDER]
     if lam < 0 and size > e.room[z] - load.bytes[1 - mode]:

@@ -65,7 +65,7 @@ def main(
     window: Annotated[
         float | None, typer.Option(help="Seconds of arrivals a point of the report stands for.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
     output: Annotated[Path | None, typer.Option(help="CSV: what became of every user.")] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Picture (PNG, SVG or PDF) of the hits.")

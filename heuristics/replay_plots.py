@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.pictures import COLOURS, new_figure, own_axes, save_picture, tidy
+from instances.pictures import (
+    COLOURS,
+    legend_beside,
+    new_figure,
+    own_axes,
+    pick,
+    save_picture,
+    tidy,
+)
 
 from .arrivals import TICKS
-from .replays import Replay
+from .replays import Replay, last_tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,13 +38,13 @@ def plot_hits(
         Seconds that a point of a line stands for.
     """
     ax = own_axes(ax)
-    for replay, colour in zip(replays, itertools.cycle(COLOURS), strict=False):
+    for i, replay in enumerate(replays):
         windows = replay.windows(window_s)
         middles = [(window.start_s + window.end_s) / 2 for window in windows]
         shares = [float("nan") if window.rate is None else 100 * window.rate for window in windows]
         rate = replay.summary().rate
         label = replay.policy if rate is None else f"{replay.policy}: {100 * rate:.1f} %"
-        ax.plot(middles, shares, color=colour, marker=".", lw=1.6, label=label)
+        ax.plot(middles, shares, color=pick(COLOURS, i), marker=".", lw=1.6, label=label)
     speeds = {replay.speed for replay in replays}
     tidy(ax, f"Deadline hits, trace at {', '.join(f'{s:g}' for s in speeds)} × its speed")
     ax.set_xlabel("time of arrival in seconds")
@@ -57,13 +64,13 @@ def plot_load(replays: Sequence[Replay], ax: Axes | None = None) -> Axes:
     """
     ax = own_axes(ax)
     names = dict.fromkeys(replay.policy for replay in replays)
-    for name, colour in zip(names, itertools.cycle(COLOURS), strict=False):
+    for i, name in enumerate(names):
         points = sorted(
             (_requests_per_second(r), 100 * (r.summary().rate or 0.0))
             for r in replays
             if r.policy == name
         )
-        ax.plot(*zip(*points, strict=True), color=colour, marker="o", lw=1.6, label=name)
+        ax.plot(*zip(*points, strict=True), color=pick(COLOURS, i), marker="o", lw=1.6, label=name)
     tidy(ax, "Deadline hits against the load")
     loads = sorted({_requests_per_second(replay) for replay in replays})
     ax.set_xscale("log")
@@ -76,15 +83,14 @@ def plot_load(replays: Sequence[Replay], ax: Axes | None = None) -> Axes:
 
 def _requests_per_second(replay: Replay) -> float:
     """Return the mean rate of arrivals; one request counts as one a second."""
-    last = max((arrival.tick for arrival in replay.arrivals), default=0)
+    last = last_tick(replay.arrivals)
     return len(replay.arrivals) * TICKS / last if last else float(len(replay.arrivals))
 
 
 def _percent_axis(ax: Axes) -> None:
     ax.set_ylim(0, 102)
     ax.set_ylabel("hits in % of the users who arrived")
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    legend_beside(ax)
 
 
 def save(replays: Sequence[Replay], path: Path, window_s: float | None = None) -> None:

@@ -111,7 +111,7 @@ class Replay:
     @property
     def span(self) -> int:
         """Ticks from the first arrival to the last arrival or, if later, the last round's end."""
-        return max(_last(self.arrivals), self.rounds[-1].end if self.rounds else 0)
+        return max(last_tick(self.arrivals), self.rounds[-1].end if self.rounds else 0)
 
     def windows(self, seconds: float | None = None) -> list[Window]:
         """Return the hits by time of arrival.
@@ -127,7 +127,7 @@ class Replay:
             If it is not positive, or so short that there are more than 10,000.
         """
         width = window_ticks(self.arrivals, seconds)
-        counts = [[0, 0] for _ in range(_last(self.arrivals) // width + 1)]
+        counts = [[0, 0] for _ in range(last_tick(self.arrivals) // width + 1)]
         for arrival in self.arrivals:
             counts[arrival.tick // width][0] += 1
             counts[arrival.tick // width][1] += arrival.user.id in self.planned
@@ -176,7 +176,7 @@ def window_ticks(arrivals: Sequence[Arrival], seconds: float | None) -> int:
     InputError
         If it is not positive, or so short that there are more than 10,000.
     """
-    last = _last(arrivals)
+    last = last_tick(arrivals)
     if seconds is None:
         return last // WINDOWS + 1
     least = last / TICKS / MOST_WINDOWS
@@ -185,7 +185,8 @@ def window_ticks(arrivals: Sequence[Arrival], seconds: float | None) -> int:
     return max(1, int(seconds * TICKS))
 
 
-def _last(arrivals: Sequence[Arrival]) -> int:
+def last_tick(arrivals: Sequence[Arrival]) -> int:
+    """Return the tick of the last arrival; 0 without any."""
     return max((arrival.tick for arrival in arrivals), default=0)
 
 

@@ -31,6 +31,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from instances import Instance, Schedule, build_tables
 from instances.exact import ad_latency, sd_latency
@@ -78,7 +79,7 @@ class Round:
         """The tick at which the server is free again."""
         return self.start + math.ceil(max(self.ad_s, self.sd_s) * TICKS)
 
-    @property
+    @cached_property
     def served(self) -> frozenset[str]:
         """Ids of the users who hit their deadline."""
         return frozenset(self.schedule.ad + self.schedule.sd)

@@ -25,7 +25,7 @@ def main(
     memory: Annotated[
         Memory, typer.Option(help="exact: eqs. (15), (16); padded: as the paper's algorithms.")
     ] = "exact",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
     output: Annotated[Path | None, typer.Option(help="Also write the JSON result here.")] = None,
 ) -> commandline.Exit:
     """Schedule users between AD and SD by the paper's Algorithm 3 or one of its baselines.

@@ -44,6 +44,11 @@ class Task:
         """Refuse a share outside its grid."""
         _ = self.z_indices, self.lam_indices
 
+    def refuse_padded(self, who: str) -> None:
+        """Raise ValueError for an algorithm that is made for the model's memory alone."""
+        if self.padded:
+            raise ValueError(f"{who}: knows the model's memory (15), (16) only, not the padded one")
+
     @property
     def z_indices(self) -> list[int]:
         """Positions in the z grid that may be chosen."""

@@ -123,11 +123,11 @@ def choose(
             break
         claim[d] = -1.0
         total = _crowd(lv, c, d, low[d], high[d], b.crowd)
-        v, passed, found, last = low[d], b.crowd[low[d]], 0.0, high[d] - 1
+        v, before, found, last = low[d], b.crowd[low[d]], 0.0, high[d] - 1
         for i in range(1, CUTS + 1):
-            while v < last and passed * (CUTS + 1) < i * total:
+            while v < last and before * (CUTS + 1) < i * total:
                 v += 1
-                passed += b.crowd[v]
+                before += b.crowd[v]
             if v < low[d] or v >= high[d] or (b.cut[DIMENSION] == d and b.cut[AFTER] == v):
                 continue
             lower, upper = 0.0, 0.0

@@ -11,6 +11,7 @@ from instances import CostTables
 from instances.kernels import passed
 
 from . import threshold_levels as ix
+from .batch import part_of
 from .threshold_levels import Integers, Shares, kernel
 
 #: Modes of an answer, as in `instances.assignment`.
@@ -97,12 +98,6 @@ def _batch(e: Exact, modes: NDArray[np.int8], mode: int) -> tuple[int, int, int,
 
 
 @kernel()
-def _available(budget: int, part: int, whole: int) -> int:
-    """Return ⌊part * budget / whole⌋ without overflow."""
-    return budget // whole * part + budget % whole * part // whole
-
-
-@kernel()
 def place(
     e: Exact, sh: Shares, modes: NDArray[np.int8], low: Integers, high: Integers, point: Integers
 ) -> bool:
@@ -113,9 +108,9 @@ def place(
     for i in range(low[ix.SHARE], high[ix.SHARE] + 1):
         z = sh.z[i]
         part = e.z[0, z]
-        if in_ad > 0 and (part == 0 or ad_time > _available(ad_budget, part, whole)):
+        if in_ad > 0 and (part == 0 or ad_time > part_of(ad_budget, part, whole)):
             continue
-        if in_sd > 0 and (part == whole or sd_time > _available(sd_budget, whole - part, whole)):
+        if in_sd > 0 and (part == whole or sd_time > part_of(sd_budget, whole - part, whole)):
             continue
         for j in range(low[ix.SPLIT], high[ix.SPLIT] + 1):
             lam = sh.lam[j]

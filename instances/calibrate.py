@@ -57,7 +57,7 @@ def main(
         str | None, typer.Option(help="GPU of the catalogue whose memory goes into --output.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the intervals.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Also draw it: .png, .svg or .pdf.")] = None,
     output: Annotated[
         Path | None,

@@ -6,14 +6,18 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
-from typing import cast
+from typing import Annotated, Literal, cast
 
 import typer
 
-from .files import InputError
+from .files import InputError, writing
 
 #: typer's base of all usage errors: click's own, or typer's copy of it, by version.
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV only.")]
 
 
 class Exit(IntEnum):
@@ -62,11 +66,21 @@ def write(path: Path, text: str) -> None:
     InputError
         If the path cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def form(as_json: bool, as_csv: bool) -> Literal["json", "csv", "table"]:
+    """Return the form in which to print.
+
+    Raises
+    ------
+    InputError
+        If both are asked for.
+    """
+    if as_json and as_csv:
+        raise InputError("--json and --csv exclude each other")
+    return "json" if as_json else "csv" if as_csv else "table"
 
 
 def _refuse(message: str) -> Exit:

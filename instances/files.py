@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -111,13 +112,29 @@ def read_json(path: Path) -> dict[str, Any]:
     return _decode(read_text(path), path)
 
 
-def read_text(path: Path) -> str:
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Make the folder of a path that is written inside the block.
+
+    Raises
+    ------
+    InputError
+        If the path cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def read_text(path: Path, may_be_empty: bool = False) -> str:
     """Return a UTF-8 file's text, without a byte-order mark.
 
     Raises
     ------
     InputError
-        If it cannot be read, is no text or is empty.
+        If it cannot be read, is no text, or is empty and may not be.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -127,7 +144,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: is not UTF-8 text") from None
     except (OSError, ValueError) as error:  # a NUL in a path is a ValueError
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if not text.strip():
+    if not may_be_empty and not text.strip():
         raise InputError(f"{path}: is empty")
     return text
 

@@ -8,7 +8,7 @@ from io import StringIO
 from itertools import product
 from pathlib import Path
 
-from .files import InputError, read_text
+from .files import InputError, read_text, writing
 from .passes import Size
 
 _COLUMNS = ("sequences", "tokens", "context", "seconds", "spread_seconds", "repeats")
@@ -89,10 +89,5 @@ class PassesFile:
         self._write("a", ",".join(f"{cell:.7g}" for cell in cells) + "\n")
 
     def _write(self, mode: str, text: str) -> None:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open(mode, encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            reason = error.strerror or error
-            raise InputError(f"{self._path}: cannot be written ({reason})") from None
+        with writing(self._path), self._path.open(mode, encoding="utf-8") as file:
+            file.write(text)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from .files import InputError
+from .files import InputError, read_text
 from .mmkp import MMKP, Item, ItemClass, Number
 
 #: A decimal as these files write it; a bound on the exponent keeps exact numbers small.
@@ -88,15 +88,7 @@ def load_mmkp(path: str | Path) -> MMKP:
         In one line: the file, the line, what is wrong.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a directory; name an MMKP file") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    lines = _Lines(path, text)
+    lines = _Lines(path, read_text(path, may_be_empty=True))
     head = lines.need("'classes items constraints' or 'classes constraints'")
     if len(head) == 3:
         classes, capacities = _khan(lines, head)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .files import InputError
+from .files import InputError, writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,11 +87,8 @@ def save_picture(figure: Figure, path: Path) -> None:
     InputError
         If the path cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path):
         figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
 def tidy(ax: Axes, title: str) -> None:
@@ -100,3 +97,9 @@ def tidy(ax: Axes, title: str) -> None:
     ax.grid(True, which="major", color="0.9", lw=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_beside(ax: Axes) -> None:
+    """Put the legend, if there is anything to explain, to the right of the axes."""
+    if ax.get_legend_handles_labels()[0]:  # matplotlib warns where nothing was drawn
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)

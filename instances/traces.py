@@ -206,11 +206,8 @@ def _request(row: Row, form: Form, max_tokens: int | None) -> Request:
 
 def _count(value: Any) -> int:
     """Return a whole number ≥ 0, written as 7, 7.0 or "7"."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise _Dropped("unreadable") from None
-    if not math.isfinite(number) or number < 0 or number != int(number):
+    number = _number(value)
+    if number < 0 or number != int(number):
         raise _Dropped("unreadable")
     return int(number)
 
@@ -219,13 +216,20 @@ def _deadline(value: Any) -> float | None:
     """Return a deadline in seconds; None where the file gives none."""
     if value is None or value == "":
         return None
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise _Dropped("unreadable") from None
-    if not (math.isfinite(seconds) and seconds > 0):
+    seconds = _number(value)
+    if seconds <= 0:
         raise _Dropped("unreadable")
     return seconds
+
+
+def _number(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise _Dropped("unreadable") from None
+    if not math.isfinite(number):
+        raise _Dropped("unreadable")
+    return number
 
 
 def _seconds(value: Any, unit_s: float) -> float | None:

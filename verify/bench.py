@@ -9,25 +9,24 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from instances import InputError, commandline
+from instances import commandline
 from instances.commandline import Exit
 from instances.pictures import MISSING
 
 from . import bench_files as files
 from .bench_cases import select, spread
 from .bench_lines import cross, find
+from .bench_options import SELECTING, Family, Inputs, Seeds, Users, Words
 from .bench_protocol import Protocol
 from .bench_records import Record, read_csv, to_csv
 from .bench_report import show
 from .bench_runs import settle
 from .bench_session import Findings, Session, conduct
 
-#: Options that take any number of values: ``--users 10 20 30``.
-LISTS = ("--solvers", "--formulations", "--users", "--family", "--seeds", "--input")
+#: Options that take any number of values.
+LISTS = ("--solvers", "--formulations", *SELECTING)
 #: What is measured if no solver is named.
 SOLVERS = ("threshold", "highs")
-
-Words = list[str] | None
 
 
 def main(
@@ -38,12 +37,10 @@ def main(
     formulations: Annotated[
         Words, typer.Option(help="Run the solvers that take a formulation with each of these.")
     ] = None,
-    users: Annotated[Words, typer.Option(help="Numbers of users: 10 20 30, or 10-12.")] = None,
-    family: Annotated[Words, typer.Option(help="Families of the generator.")] = None,
-    seeds: Annotated[Words, typer.Option(help="Seeds: 1 2 3, or 1-5.")] = None,
-    inputs: Annotated[
-        Words, typer.Option("--input", help="Instance files, instead of generating.")
-    ] = None,
+    users: Users = None,
+    family: Family = None,
+    seeds: Seeds = None,
+    inputs: Inputs = None,
     problem: Annotated[
         Literal["P1", "P2"], typer.Option(help="P1: joint memory; P2: memory split by lambda.")
     ] = "P1",
@@ -69,7 +66,7 @@ def main(
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder for CSV, JSON, pictures.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the runs as CSV only.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Run every solver line on every instance, each in a process of its own, and compare.
 
@@ -77,8 +74,7 @@ def main(
 
     Exit code 0: all answers consistent; 1: a wrong answer; 2: bad input; 3: nothing solved.
     """
-    if as_json and as_csv:
-        raise InputError("--json and --csv exclude each other")
+    form = commandline.form(as_json, as_csv)
     protocol = Protocol(problem, time_limit, grace, repeat, warm, jobs=jobs, shift_s=shift)
     old = [] if compare is None else read_csv(compare)
     cases = select(family or (), users or (), seeds or (), inputs or ())
@@ -90,7 +86,7 @@ def main(
     lines = settle(wanted, protocol)
     session = Session(lines, cases, protocol, find(lines, reference), old)
     findings = conduct(session, lambda records: _keep(session, records, output))
-    _report(findings, compare, output, "json" if as_json else "csv" if as_csv else "table")
+    _report(findings, compare, output, form)
     return findings.exit_code
 
 

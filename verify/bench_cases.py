@@ -15,6 +15,11 @@ from instances import InputError, Instance, dumps, generate, load
 FILE = "file"
 
 
+def digest(instance: Instance) -> str:
+    """Return the SHA-256 of an instance's file."""
+    return hashlib.sha256(dumps(instance).encode()).hexdigest()
+
+
 @dataclass(frozen=True)
 class Case:
     """One instance and how to get it again.
@@ -42,7 +47,7 @@ class Case:
     @cached_property
     def digest(self) -> str:
         """Twelve hex digits of a hash over the instance's content."""
-        return hashlib.sha256(dumps(self.instance).encode()).hexdigest()[:12]
+        return digest(self.instance)[:12]
 
     @property
     def options(self) -> str:

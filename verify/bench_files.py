@@ -9,7 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from instances import InputError, commandline
+from instances import commandline
+from instances.files import writing
 from instances.pictures import has_matplotlib
 
 from .bench_plots import save_pictures
@@ -42,12 +43,10 @@ def prepare(folder: Path) -> None:
     InputError
         If they cannot.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written ({error.strerror or error})") from None
 
 
 def save(folder: Path, findings: Findings) -> bool:

@@ -10,7 +10,16 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.pictures import COLOURS, MARKERS, new_figure, own_axes, pick, save_picture, tidy
+from instances.pictures import (
+    COLOURS,
+    MARKERS,
+    legend_beside,
+    new_figure,
+    own_axes,
+    pick,
+    save_picture,
+    tidy,
+)
 
 from .bench_stats import Profile, Time, seconds_text
 from .bench_summary import Scaling
@@ -43,7 +52,8 @@ def plot_profile(profile: Profile, ax: Axes | None = None, unproven: Collection[
     ax.set_xlabel("τ: time relative to the fastest line on the instance")
     ax.set_ylabel(f"share of {profile.instances} instances solved within τ")
     _finish(ax, "Performance profile", unproven)
-    _legend(ax, loc="lower right", framealpha=0.9)
+    if ax.get_legend_handles_labels()[0]:  # matplotlib warns where nothing was measured
+        ax.legend(loc="lower right", framealpha=0.9)
     return ax
 
 
@@ -81,7 +91,7 @@ def plot_scaling(
     ax.set_xlabel("users K")
     ax.set_ylabel("run time in seconds")
     _finish(ax, "Run time: every run, medians, power law", unproven)
-    _legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    legend_beside(ax)
     return ax
 
 
@@ -135,11 +145,6 @@ def _largest_ratio(profile: Profile) -> float:
 
 def _finish(ax: Axes, title: str, unproven: Collection[str]) -> None:
     tidy(ax, title + (" (dashed: no proof)" if unproven else ""))
-
-
-def _legend(ax: Axes, **look: Any) -> None:
-    if ax.get_legend_handles_labels()[0]:  # matplotlib warns where nothing was measured
-        ax.legend(**look)
 
 
 def save_pictures(

@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from instances import InputError, Result, Status
+from instances.files import read_text
 
 from .bench_protocol import flat
 from .bench_stats import Time
@@ -148,11 +149,7 @@ def read_csv(path: Path) -> list[Record]:
     InputError
         In one line: the file, the row, what is wrong.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: {reason}") from None
+    lines = read_text(path, may_be_empty=True).splitlines()
     rows = list(csv.reader(line for line in lines if line and not line.startswith("#")))
     if not rows or tuple(rows[0]) != COLUMNS:
         raise InputError(f"{path}: is not a CSV file of verify.bench")

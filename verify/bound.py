@@ -16,7 +16,7 @@ from . import sources, summary, workers
 from .algorithms import find
 from .grid_loss import steps
 from .guarantee import Guarantee, find_solver
-from .many import AsCsv, AsJson, Dask, Jobs, Resume, check_resume, one_line_if_stopped
+from .many import Dask, Jobs, Resume, check_resume, one_line_if_stopped
 from .outcome import Outcome, check_all, save_violations
 
 #: Where failing instances go if no --output is named.
@@ -53,8 +53,8 @@ def main(
         Path | None, typer.Option(help="Folder for results.jsonl, report.json and failures.")
     ] = None,
     resume: Resume = False,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    as_json: commandline.AsJson = False,
+    as_csv: commandline.AsCsv = False,
 ) -> Exit:
     """Compare an algorithm with the certified optima of P1 and P2 on many instances.
 
@@ -65,8 +65,7 @@ def main(
     nothing checked.
     """
     check_resume(resume, output)
-    if as_json and as_csv:
-        raise InputError("--json and --csv exclude each other")
+    form = commandline.form(as_json, as_csv)
     paths = [*(files or ()), *(more or ())]
     if paths and (family or trace or users is not None):
         raise InputError("instance files exclude --family, --trace and --users")
@@ -81,7 +80,7 @@ def main(
     with one_line_if_stopped(output is not None):
         outcome = check_all(guarantee, crew, output, resume)
     save_violations(outcome, guarantee, FAILURES if output is None else output / "failures")
-    _report(outcome, guarantee, output, "json" if as_json else "csv" if as_csv else "table")
+    _report(outcome, guarantee, output, form)
     return outcome.verdict
 
 

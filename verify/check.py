@@ -27,7 +27,7 @@ def main(
     every: Annotated[
         bool, typer.Option("--all", help="Show every user's row, not the ten tightest.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
     output: Annotated[Path | None, typer.Option(help="Also write the JSON report here.")] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Also draw timeline and memory: .png, .svg or .pdf.")

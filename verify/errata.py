@@ -21,7 +21,7 @@ def main(
     output: Annotated[Path, typer.Option(help="Folder for the instances.")] = Path(
         "balance-errata"
     ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Show each erratum of the paper on an instance: printed, corrected and optimal results.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import formulations
 from formulations.api import DEFAULT_SOLVER
 from instances import InputError, Instance, Result, values, worth
 from instances.model import GRID_DECIMALS
@@ -94,8 +95,6 @@ def grid_loss(
     InputError
         If shares of the finer grid are no decimals.
     """
-    import formulations  # not before it is needed: it loads solvers
-
     fine = finer(instance, points)
     if coarse is None:
         coarse = formulations.solve(instance, solver=solver, time_limit=time_limit)

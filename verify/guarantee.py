@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import formulations
 from formulations.api import DEFAULT_SOLVER
 from instances import InputError, Instance, Problem, Result, Schedule, values
 
@@ -122,8 +123,6 @@ class Guarantee:
         return found.fine
 
     def _optimum(self, instance: Instance, problem: Problem) -> Result:
-        import formulations  # not before it is needed: it loads solvers
-
         return formulations.solve(instance, problem, self.solver, time_limit=self.time_limit)
 
 

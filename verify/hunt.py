@@ -16,7 +16,6 @@ from instances.commandline import Exit
 from . import algorithms
 from .hunting import MOST_USERS, Quarry, Tracks, Trial, hunt
 from .kernels import READY, ready_enumeration
-from .many import AsJson
 
 
 def main(
@@ -38,7 +37,7 @@ def main(
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     output: Annotated[Path, typer.Option(help="Folder for what is found.")] = Path("balance-hunt"),
-    as_json: AsJson = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Search for instances on which an algorithm serves few of the users that can be served.
 

@@ -18,8 +18,6 @@ from .runner import WorkersLost
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; all cores if left out.")]
 Dask = Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with --output's run.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV only.")]
 
 
 def check_resume(resume: bool, output: Path | None) -> None:

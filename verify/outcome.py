@@ -6,7 +6,6 @@ import bisect
 import shlex
 import time
 from collections.abc import Iterable
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from instances.commandline import Exit
 from .guarantee import Guarantee
 from .kernels import READY
 from .progress import track
-from .results import ResultsFile, Row
+from .results import Row, results_in
 from .runner import Task, run
 from .sources import family_of, file_of
 from .tally import Tally
@@ -124,11 +123,7 @@ def check_all(
     if guarantee.time_limit is not None:
         optima = 2 if guarantee.fine_grid is None else 3
         limit = optima * guarantee.time_limit + ASIDE_SECONDS
-    with ExitStack() as stack:
-        results = None
-        if output is not None:
-            path = output / "results.jsonl"
-            results = stack.enter_context(ResultsFile(path, guarantee.to_dict(), resume))
+    with results_in(output, guarantee.to_dict(), resume) as results:
         alone = replace(guarantee.sources, files=())  # a key says it all; workers need no list
         function = replace(guarantee, sources=alone)
         rows = run(function, tasks, workers, results, limit, READY)

@@ -17,7 +17,7 @@ from instances.pictures import MISSING, has_matplotlib
 
 from . import paper_report as report
 from . import workers
-from .many import AsJson, Dask, Jobs, Resume, one_line_if_stopped
+from .many import Dask, Jobs, Resume, one_line_if_stopped
 from .paper_run import GROUPS, Recomputed, chosen, recompute, studies
 
 
@@ -44,7 +44,7 @@ def main(
         Path, typer.Option(help="Folder for report.html, averages.md, a folder for each figure.")
     ] = Path("balance-paper"),
     resume: Resume = False,
-    as_json: AsJson = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Recompute the figures of the paper's Section V, with the certified optimum as one more curve
     and the paper's averages beside ours.

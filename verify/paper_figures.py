@@ -6,19 +6,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.pictures import COLOURS, MARKERS, new_figure, own_axes, pick, save_picture, tidy
+from instances.pictures import (
+    COLOURS,
+    MARKERS,
+    legend_beside,
+    new_figure,
+    own_axes,
+    pick,
+    tidy,
+)
 
 from .paper_averages import gain_percent, restricted
 from .paper_reported import NAMES, Reported, reported_for
 from .results import Row
 from .study import Study
-from .study_plots import draw_band
+from .study_plots import draw_band, save_forms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Forms in which every picture is written.
-FORMS = ("png", "svg")
 GAINS = "gains"
 
 
@@ -56,7 +62,7 @@ def plot_gains(
     ax.set_xlabel(study.plot.xlabel or x)
     ax.set_ylabel("gain in served users, %")
     tidy(ax, "BALANCE's gains (dashed: the paper's averages)")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    legend_beside(ax)
     return ax
 
 
@@ -67,7 +73,7 @@ def names(figure: str, study: Study) -> list[str]:
 
 
 def save_gains(figure: str, study: Study, rows: Sequence[Row], folder: Path) -> None:
-    """Write the picture of a figure's gains, if it has any, in every form of `FORMS`.
+    """Write the picture of a figure's gains, if it has any, in every form.
 
     Raises
     ------
@@ -78,5 +84,4 @@ def save_gains(figure: str, study: Study, rows: Sequence[Row], folder: Path) -> 
         return
     picture = new_figure(10, 5)
     plot_gains(study, rows, reported_for(figure), picture.subplots())
-    for form in FORMS:
-        save_picture(picture, folder / f"{GAINS}.{form}")
+    save_forms(picture, folder, GAINS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from .paper_claims import Checked, check_claims
 from .paper_reported import FIGURES
 from .results import Row
 from .study import Study, load, shipped
-from .study_rows import faults, label, verdict
+from .study_rows import errors, faults, label
 from .study_run import run
 from .study_stats import Cell, summarise
 from .workers import Workers
@@ -47,11 +47,11 @@ class Recomputed:
     study: Study
     rows: list[Row]
     seconds: float
-    checked: Checked = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Hold the claims against the rows."""
-        object.__setattr__(self, "checked", check_claims(self.study, self.rows))
+    @cached_property
+    def checked(self) -> Checked:
+        """What became of the claims."""
+        return check_claims(self.study, self.rows)
 
     @property
     def figure(self) -> str:
@@ -77,7 +77,7 @@ class Recomputed:
     @property
     def open(self) -> list[str]:
         """Runs without an answer and optima without a proof, one line each."""
-        lost = [f"{label(row)}: {row['error']}" for row in self.rows if row["error"]]
+        lost = [f"{label(row)}: {what}" for row, what in errors(self.rows)]
         return [f"{self.study.name}: {line}" for line in [*lost, *self.checked.unproven]]
 
     @property
@@ -85,7 +85,7 @@ class Recomputed:
         """Whether all held, something is wrong, or something is open."""
         if self.violations:
             return Exit.VIOLATION
-        return Exit.UNDECIDED if self.open else verdict(self.rows)
+        return Exit.UNDECIDED if self.open or not self.rows else Exit.HELD
 
 
 def chosen(words: Iterable[str]) -> list[str]:

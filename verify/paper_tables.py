@@ -11,7 +11,7 @@ from .bench_stats import seconds_text
 from .paper_reported import SPEEDUPS
 from .paper_run import Recomputed
 from .study_rows import MEASURES
-from .study_stats import Mean
+from .study_stats import Mean, by_point
 
 #: Figure 6's slow and fast line.
 EXHAUSTIVE, FAST = "exhaustive", "balance"
@@ -45,9 +45,8 @@ def averages_table(found: Iterable[Recomputed]) -> Grid:
 def points_table(one: Recomputed, measure: str) -> Grid:
     """Return a measure at every point: a row a point, a column an algorithm."""
     names = [one.study.plot.labels.get(name, name) for name in one.study.algorithms]
-    wide, rows = len(names), []
-    for start in range(0, len(one.cells), wide):
-        cells = one.cells[start : start + wide]
+    rows = []
+    for cells in by_point(one.cells):
         place = [str(value) for value in cells[0].point.values()]
         rows.append([*place, *(_shown(cell.means[measure], measure) for cell in cells)])
     return Grid([*one.study.grid, *names], rows)

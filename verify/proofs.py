@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 import json
 import time
 from collections.abc import Mapping
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from formulations.proof import Entry, Proof, prove, recheck
-from instances import InputError, Instance, commandline, dumps
+from instances import InputError, Instance, commandline
 
+from .bench_cases import digest
 from .results import ResultsFile
 
 SCHEMA = "balance-proof/1"
@@ -45,12 +46,10 @@ def _journaled(
 ) -> Proof:
     with ResultsFile(journal, about, resume=True) as file:
         done = [Entry(**{name: row[name] for name in Entry._fields}) for row in file.rows()]
-        number = len(done)
+        numbers = itertools.count(len(done) + 1)
 
         def record(entry: Entry) -> None:
-            nonlocal number
-            number += 1
-            file.append([to_json({"key": str(number), **entry._asdict()})])
+            file.append([to_json({"key": str(next(numbers)), **entry._asdict()})])
 
         return prove(instance, bound, time_limit, done, record)
 
@@ -89,11 +88,6 @@ def _read(path: Path) -> Outcome:
     if proof.get("verdict") != "proven":
         raise InputError(f"{path}: proves nothing, its verdict is {proof.get('verdict')!r}")
     return proof
-
-
-def digest(instance: Instance) -> str:
-    """Return the SHA-256 of an instance's file."""
-    return hashlib.sha256(dumps(instance).encode()).hexdigest()
 
 
 def to_json(outcome: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from instances.commandline import Exit
 from . import workers
 from .campaign import CLAIMS, MOST_TOLD, Campaign, again, check_claims, draw
 from .evidence import claims_table, operations_table
-from .many import AsJson, Jobs
+from .many import Jobs
 from .operations_count import SIZES, Count, count_operations, grows
 from .runner import WorkersLost
 
@@ -38,7 +38,7 @@ def main(
     output: Annotated[
         Path | None, typer.Option(help="Folder for report.json and failing instances.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Check Propositions 2, 4 and 5, Theorems 1 and 2 and the additive guarantee.
 

@@ -12,8 +12,6 @@ from rich.console import Console
 from instances import InputError, commandline, load
 from instances.commandline import Exit
 
-from . import proofs
-
 #: Exit code of each verdict.
 EXITS = {"proven": Exit.HELD, "refuted": Exit.VIOLATION, "open": Exit.UNDECIDED}
 
@@ -33,7 +31,7 @@ def main(
         Path | None,
         typer.Option(help="Write the proof here; until it is done, a .jsonl beside it goes on."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Refute "one user more" box by box: by counting, by weighted counting, or by a MILP.
 
@@ -44,6 +42,8 @@ def main(
     Exit code 0: proven; 1: more users can be served, or the proof does not hold; 2: bad input; 3:
     undecided.
     """
+    from . import proofs  # loads numba and HiGHS
+
     data = load(instance)
     if (bound is None) == (check is None):
         raise InputError("give either --bound, to make a proof, or --check FILE")
@@ -69,7 +69,7 @@ def _line(outcome: Mapping[str, object]) -> str:
     counts = outcome["counts"]
     assert isinstance(counts, dict)
     parts = [f"{count} {name}" for name, count in counts.items()]
-    parts += [f"{outcome[name]} {name}" for name in ("open",) if name in outcome]
+    parts += [f"{outcome['open']} open"] if "open" in outcome else []
     parts += [f"milp: {outcome['milp']}"] if outcome.get("milp") else []
     text = f"at most {outcome['bound']} of {outcome['users']} users: {outcome['verdict']}"
     if "failure" in outcome:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -16,11 +15,11 @@ from instances.commandline import Exit
 from . import workers
 from .guarantee import find_solver
 from .kernels import READY
-from .many import AsJson, Dask, Jobs, Resume, check_resume, one_line_if_stopped
+from .many import Dask, Jobs, Resume, check_resume, one_line_if_stopped
 from .progress import track
 from .reduction_checks import Reduction
 from .reduction_report import Findings, collect, lines, save_violations, table
-from .results import ResultsFile
+from .results import results_in
 from .runner import Task, run
 
 #: Where failing instances go if no --output is named.
@@ -42,7 +41,7 @@ def main(
         Path | None, typer.Option(help="Folder for results.jsonl, report.json and failures.")
     ] = None,
     resume: Resume = False,
-    as_json: AsJson = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Check that P1 and P3 are MMKPs at fixed thresholds, and that P1 is NP-hard.
 
@@ -69,11 +68,7 @@ def _check_all(
     reduction: Reduction, crew: workers.Workers, output: Path | None, resume: bool
 ) -> Findings:
     tasks = (Task(key, key) for key in reduction)
-    with ExitStack() as stack:
-        results = None
-        if output is not None:
-            path = output / "results.jsonl"
-            results = stack.enter_context(ResultsFile(path, reduction.to_dict(), resume))
+    with results_in(output, reduction.to_dict(), resume) as results:
         limit = 3 * reduction.time_limit + ASIDE_SECONDS
         rows = run(reduction, tasks, crew, results, limit, READY)
         return collect(track(rows, reduction.count, "checking"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
 from instances import InputError
+from instances.files import writing
 
 Row = dict[str, Any]
 
@@ -37,11 +39,8 @@ class ResultsFile:
     def __init__(self, path: Path, configuration: dict[str, Any], resume: bool = False) -> None:
         self.path = path
         header = {"schema": SCHEMA, "configuration": configuration}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path):
             self._file: BinaryIO = path.open("a+b", buffering=0)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
         if path.stat().st_size and not resume:
             raise InputError(f"{path}: exists; add --resume to go on, or name another --output")
         self._cut_torn_line()
@@ -133,3 +132,21 @@ def _compare(path: Path, found: Row | None, wanted: Row) -> None:
                 f"{json.dumps(new.get(name))}; resume with the same options or name another "
                 "--output"
             )
+
+
+@contextmanager
+def results_in(
+    folder: Path | None, configuration: dict[str, Any], resume: bool
+) -> Iterator[ResultsFile | None]:
+    """Provide the file ``results.jsonl`` of a folder; None without a folder.
+
+    Raises
+    ------
+    InputError
+        As `ResultsFile` does.
+    """
+    if folder is None:
+        yield None
+        return
+    with ResultsFile(folder / "results.jsonl", configuration, resume) as results:
+        yield results

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from .keys import Keys, digest
@@ -92,8 +92,11 @@ def run(
     done = Keys(row["key"] for row in results.rows()) if results else Keys(())
     yield from _first_rows(results, done)
     left = (task for task in tasks if task.key not in done)
+    first = next(left, None)
+    if first is None:
+        return  # without starting workers
     crew = workers if isinstance(workers, Workers) else borrow(workers)
-    dispatcher = _Dispatcher(function, left, crew, time_limit)
+    dispatcher = _Dispatcher(function, chain([first], left), crew, time_limit)
     dispatcher.prepare(prepare)
     for lines in dispatcher.answers():
         if results:

@@ -30,7 +30,7 @@ def main(
         Path | None, typer.Option(help="Costs of an earlier --output, instead of measuring.")
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder for costs.json, scale.json.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Simulate a run of verify.bound on a Dask cluster from costs measured on this machine.
 
@@ -67,9 +67,8 @@ def main(
 
 
 def _brief(costs: Costs) -> dict[str, Any]:
-    mean = sum(costs.instance_s) / len(costs.instance_s)
     return {
-        "CPU ms an instance": f"{mean * 1e3:.2f} (most {max(costs.instance_s) * 1e3:.1f})",
+        "CPU ms an instance": f"{costs.mean_s * 1e3:.2f} (most {max(costs.instance_s) * 1e3:.1f})",
         "CPU µs of the runner a row": f"{costs.row_s * 1e6:.1f}",
         "CPU µs of the runner a parcel": f"{costs.parcel_s * 1e6:.0f}",
         "CPU µs of Dask a parcel": f"{costs.scheduler_s * 1e6:.0f}",

@@ -57,6 +57,11 @@ class Costs(BaseModel):
     scheduler_s: Seconds
     row_bytes: Seconds
 
+    @property
+    def mean_s(self) -> float:
+        """Of an instance."""
+        return sum(self.instance_s) / len(self.instance_s)
+
 
 def load_costs(path: Path) -> Costs:
     """Return costs that were saved as JSON.

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .keys import DIGEST
 from .parcels import Bounds
 from .scale_costs import Costs
 
-#: Bytes of a finished key (`keys.Keys`), held by a run that was resumed.
-KEY_BYTES = 16
 #: Parcels that are simulated one by one.
 MOST_PARCELS = 10_000
 
@@ -56,7 +55,7 @@ class Forecast:
     @property
     def resume_bytes(self) -> int:
         """Memory that the keys of a resumed run take, at most."""
-        return self.instances * KEY_BYTES
+        return self.instances * DIGEST
 
 
 def forecast(costs: Costs, instances: int, workers: int, bounds: Bounds, seed: int = 0) -> Forecast:
@@ -69,7 +68,7 @@ def forecast(costs: Costs, instances: int, workers: int, bounds: Bounds, seed: i
     costs, instances, workers, bounds, seed
         As `simulate` takes them.
     """
-    mean = sum(costs.instance_s) / len(costs.instance_s)
+    mean = costs.mean_s
     few = min(instances, MOST_PARCELS * bounds.size(bounds.tasks, mean))
     run = simulate(costs, few, workers, bounds, seed)
     times = instances / few

@@ -14,7 +14,7 @@ from instances.commandline import Exit
 
 from . import settings_report as report
 from . import workers
-from .many import AsJson, Dask, Jobs, Resume, check_resume, one_line_if_stopped
+from .many import Dask, Jobs, Resume, check_resume, one_line_if_stopped
 from .settings_search import Answer, Search, search
 from .settings_space import SPACE, OneOf, Setting
 
@@ -43,7 +43,7 @@ def main(
         Path | None, typer.Option(help="Folder for results.jsonl, settings.json, settings.md.")
     ] = None,
     resume: Resume = False,
-    as_json: AsJson = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Search plausible values of what the paper does not state for the one setting that brings
     the averages it reports closest, and show what stays unexplained.

@@ -8,7 +8,6 @@ answer: the least of many noisy distances would flatter itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from instances.randomness import Stream
 from . import settings_space as space
 from .kernels import READY
 from .progress import track
-from .results import ResultsFile, Row
+from .results import ResultsFile, Row, results_in
 from .runner import Task, run
 from .settings_score import Averages, score
 from .settings_space import Setting
@@ -124,12 +123,7 @@ def search(
     WorkersLost
         If the workers do not answer any more.
     """
-    with ExitStack() as stack:
-        results = None
-        if output is not None:
-            path = output / "results.jsonl"
-            results = stack.enter_context(ResultsFile(path, asked.to_dict(), resume))
-        crew = stack.enter_context(kept(workers))
+    with results_in(output, asked.to_dict(), resume) as results, kept(workers) as crew:
         rows = list(track(_rows(asked, crew, results), len(asked), "settings"))
     return _answer(rows)
 

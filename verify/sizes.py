@@ -16,24 +16,18 @@ from instances import InputError, commandline
 from instances.commandline import Exit
 
 from .bench_cases import select, spread
-
-#: Options that take any number of values: ``--users 10 20 30``.
-LISTS = ("--users", "--family", "--seeds", "--input")
-
-Words = list[str] | None
+from .bench_options import SELECTING, Family, Inputs, Seeds, Users
 
 
 def main(
-    users: Annotated[Words, typer.Option(help="Numbers of users: 10 20 30, or 10-12.")] = None,
-    family: Annotated[Words, typer.Option(help="Families of the generator.")] = None,
-    seeds: Annotated[Words, typer.Option(help="Seeds: 1 2 3, or 1-5.")] = None,
-    inputs: Annotated[
-        Words, typer.Option("--input", help="Instance files, instead of generating.")
-    ] = None,
+    users: Users = None,
+    family: Family = None,
+    seeds: Seeds = None,
+    inputs: Inputs = None,
     cuts: Annotated[
         str, typer.Option(help="Cuts to try beside: none, pairs,dominance,count or all.")
     ] = "none",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: commandline.AsJson = False,
 ) -> Exit:
     """Build every MILP formulation of P1, and solve its linear relaxation at every z.
 
@@ -91,7 +85,7 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
 
 def command() -> None:
     """Run `main` on the process's arguments and exit."""
-    sys.argv[1:] = spread(sys.argv[1:], LISTS)
+    sys.argv[1:] = spread(sys.argv[1:], SELECTING)
     commandline.run(
         main, "verify.sizes", "python -m verify.sizes --users 10 20 30 --seeds 1-3 --cuts all"
     )

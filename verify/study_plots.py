@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.pictures import COLOURS, MARKERS, new_figure, own_axes, pick, save_picture, tidy
+from instances.pictures import (
+    COLOURS,
+    MARKERS,
+    legend_beside,
+    new_figure,
+    own_axes,
+    pick,
+    save_picture,
+    tidy,
+)
 
 from .study import Study
-from .study_rows import MEASURES
+from .study_rows import MEASURES, text
 from .study_stats import Cell, Mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+#: Forms in which every picture is written.
+FORMS = ("png", "svg")
 #: Line styles of the values of the grid's other axes, after each other.
 STYLES = ("-", "--", ":", "-.")
 
@@ -56,14 +67,14 @@ def plot_curves(
             "ls": pick(STYLES, others.index(other) if other else 0),
             "label": study.plot.labels.get(algorithm, algorithm) + (f", {other}" if other else ""),
         }
-        points = [(places[_text(cell.point[x]) if x else _text(study.title)], cell.means[measure])
+        points = [(places[text(cell.point[x]) if x else text(study.title)], cell.means[measure])
                   for cell in cell_of]  # fmt: skip
         known = [(place, mean) for place, mean in points if mean is not None]
         draw_band(ax, known, look, 1.0 if measure == "throughput" else np.inf)
     _scales(ax, study, x, measure, places)
     tidy(ax, study.title)
     if any(cell.means[measure] for cell in cells):
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+        legend_beside(ax)
     return ax
 
 
@@ -108,14 +119,14 @@ def _is_same_for_all(cells: Sequence[Cell], algorithm: str, x: str | None, measu
 
 
 def _others(cell: Cell, x: str | None) -> str:
-    return ", ".join(f"{name} = {_text(v)}" for name, v in cell.point.items() if name != x)
+    return ", ".join(f"{name} = {text(v)}" for name, v in cell.point.items() if name != x)
 
 
 def _places(values: Sequence[Any]) -> dict[str, float]:
     """Return where each value of x stands: at itself, or in its turn."""
     if all(isinstance(value, (int, float)) for value in values):
-        return {_text(value): float(value) for value in values}
-    return {_text(value): float(turn) for turn, value in enumerate(values)}
+        return {text(value): float(value) for value in values}
+    return {text(value): float(turn) for turn, value in enumerate(values)}
 
 
 def _scales(ax: Axes, study: Study, x: str | None, measure: str, places: dict[str, float]) -> None:
@@ -132,14 +143,15 @@ def _scales(ax: Axes, study: Study, x: str | None, measure: str, places: dict[st
         ax.set_yscale("log")
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def save_pictures(study: Study, cells: Sequence[Cell], folder: Path) -> None:
-    """Write a PNG and an SVG for each measure of ``plot.y``, named after it, into a folder."""
+    """Write a picture for each measure of ``plot.y``, named after it, into a folder."""
     for measure in study.plot.y:
         figure = new_figure(8, 5)
         plot_curves(study, cells, measure, figure.subplots())
-        for suffix in ("png", "svg"):
-            save_picture(figure, folder / f"{measure}.{suffix}")
+        save_forms(figure, folder, measure)
+
+
+def save_forms(figure: Figure, folder: Path, name: str) -> None:
+    """Write a picture in every form of `FORMS`."""
+    for form in FORMS:
+        save_picture(figure, folder / f"{name}.{form}")

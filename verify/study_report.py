@@ -18,7 +18,7 @@ from .results import Row
 from .study import Study
 from .study_plots import save_pictures
 from .study_rows import errors, faults, label, save_parquet, to_csv, verdict
-from .study_stats import Cell, Mean, gain, summarise
+from .study_stats import Cell, Mean, by_point, gain, summarise
 
 SCHEMA = "balance-sweep/1"
 #: Wrong answers and errors that are told one by one.
@@ -33,9 +33,7 @@ def table(study: Study, cells: Sequence[Cell]) -> Table:
         result.add_column(name, justify="right", no_wrap=True)
     for algorithm in study.algorithms:
         result.add_column(study.plot.labels.get(algorithm, algorithm), justify="right")
-    wide = len(study.algorithms)
-    for start in range(0, len(cells), wide):
-        row = cells[start : start + wide]
+    for row in by_point(cells):
         place = [str(value) for value in row[0].point.values()]
         result.add_row(*place, *(_shown(cell.means[measure], measure) for cell in row))
     return result

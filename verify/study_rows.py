@@ -90,7 +90,7 @@ def _place_names(row: Row) -> list[str]:
 
 def label(row: Row) -> str:
     """Return a row's place and algorithm in one line, ``users = 20, seed = 1: balance``."""
-    told = [f"{name} = {_text(row[name])}" for name in _place_names(row) if row[name] is not None]
+    told = [f"{name} = {text(row[name])}" for name in _place_names(row) if row[name] is not None]
     return f"{', '.join(told)}: {row['algorithm']}"
 
 
@@ -136,7 +136,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
     columns = {name: [_flat(row[name]) for row in rows] for name in (rows[0] if rows else ())}
     for name, values in columns.items():
         if len({isinstance(value, str) for value in values if value is not None}) > 1:
-            columns[name] = [value if value is None else _text(value) for value in values]
+            columns[name] = [value if value is None else text(value) for value in values]
     return columns
 
 
@@ -148,5 +148,6 @@ def _cell(value: Any) -> Any:
     return "" if value is None else _flat(value)
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """Return a value of a grid as people read it: text as it is, the rest as JSON."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from .kernels import ready_algorithms, ready_solver
 from .progress import track
-from .results import ResultsFile, Row
+from .results import Row, results_in
 from .runner import Task
 from .runner import run as run_tasks
 from .study import Study
@@ -59,11 +58,7 @@ def run(
     function = Solving(study.problem, study.time_limit)
     limit = study.time_limit + ASIDE_SECONDS
     found: dict[str, Row] = {}
-    with ExitStack() as stack:
-        results = None
-        if output is not None:
-            path = output / "results.jsonl"
-            results = stack.enter_context(ResultsFile(path, _configuration(study), resume))
+    with results_in(output, _configuration(study), resume) as results:
         ready = [ready_algorithms] + [ready_solver] * any(map(is_exact, study.algorithms))
         rows = run_tasks(function, tasks, workers or processes(), results, limit, ready)
         mine = (row for row in rows if row["key"] in wanted)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import NormalDist, fmean, stdev
 from typing import Any
 
@@ -123,6 +124,12 @@ def _cell(point: dict[str, Any], algorithm: str, rows: Sequence[Row]) -> Cell:
 
     proven = sum(row["bound"] is not None and row["bound"] == row["objective"] for row in rows)
     return Cell(point, algorithm, {name: mean(known(name)) for name in MEASURES}, proven)
+
+
+def by_point(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
+    """Yield the cells of each point, one for every algorithm."""
+    for _, together in groupby(cells, key=lambda cell: cell.point):
+        yield list(together)
 
 
 def gain(cells: Iterable[Cell], algorithm: str, over: str, measure: str = "throughput") -> float:

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from instances import InputError, commandline
+from instances import commandline
 from instances.commandline import Exit
 from instances.pictures import MISSING
 
 from . import study_report as report
 from . import workers
-from .many import AsCsv, AsJson, Dask, Jobs, Resume, check_resume, one_line_if_stopped
+from .many import Dask, Jobs, Resume, check_resume, one_line_if_stopped
 from .results import Row
 from .study import Study, load, shipped
 from .study_rows import to_csv, verdict
@@ -38,8 +38,8 @@ def main(
         Path | None, typer.Option(help="Folder for rows, summary, pictures and results.jsonl.")
     ] = None,
     resume: Resume = False,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    as_json: commandline.AsJson = False,
+    as_csv: commandline.AsCsv = False,
 ) -> Exit:
     """Run a grid of instances × algorithms × seeds; how to write one: `pydoc verify.study`.
 
@@ -48,8 +48,7 @@ def main(
     Exit code 0: all answers right; 1: a wrong one; 2: bad input; 3: runs without an answer.
     """
     check_resume(resume, output)
-    if as_json and as_csv:
-        raise InputError("--json and --csv exclude each other")
+    form = commandline.form(as_json, as_csv)
     chosen = load(study)
     chosen = chosen.quick() if quick else chosen
     chosen = chosen if seeds is None else chosen.with_seeds(seeds)
@@ -58,7 +57,7 @@ def main(
         rows = run(chosen, crew, output, resume)
     if output is not None and not report.save(chosen, rows, output):
         print(f"note: {MISSING}", file=sys.stderr)
-    _show(chosen, rows, "json" if as_json else "csv" if as_csv else "table")
+    _show(chosen, rows, form)
     return verdict(rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import ceil
 
 from instances import InputError, Instance, Schedule, User, drafts, exact
@@ -132,7 +133,7 @@ def _ad_clock(instance: Instance, users: Sequence[User], z: float) -> _Clock:
     return _Clock(
         first=1,
         count=lambda user: user.output_tokens,
-        latency=lambda tokens: exact.ad_latency(instance, users, z, tokens),
+        latency=cache(lambda tokens: exact.ad_latency(instance, users, z, tokens)),
         drafting=lambda tokens: Fraction(0),
     )
 
@@ -143,8 +144,8 @@ def _sd_clock(instance: Instance, users: Sequence[User], z: float) -> _Clock:
     return _Clock(
         first=0,
         count=lambda user: exact.sd_iterations(user, instance.draft_length),
-        latency=lambda iterations: exact.sd_latency(instance, users, z, iterations),
-        drafting=lambda iterations: exact.sd_latency(small_alone, users, z, iterations),
+        latency=cache(lambda count: exact.sd_latency(instance, users, z, count)),
+        drafting=cache(lambda count: exact.sd_latency(small_alone, users, z, count)),
     )
 
 

@@ -68,7 +68,8 @@ def find_everywhere(tables: CostTables, points: Iterable[Point], names: Iterable
     Each mode is looked at where it has the greatest share, with the most room that there is; who
     may be in it, and what a user costs, is the same wherever it has a share at all.
     """
-    first, *_, last = sorted(points, key=lambda point: tables.z_numerator[point.z_index]) * 2
+    by_share = sorted(points, key=lambda point: tables.z_numerator[point.z_index])
+    first, last = by_share[0], by_share[-1]
     shares = [point.z_index for point in points]
     modes = modes_at(tables, last, capped=False)[0], modes_at(tables, first, capped=False)[1]
     room = int(tables.room[shares].max())

@@ -46,9 +46,8 @@ class Served(NamedTuple):
 def orders(setting: Setting, box: Box) -> tuple[Flags, Flags]:
     """Return for AD and SD, (K, K), whether user i dominates j."""
     ad, sd = (
-        _order(setting.value, setting.modes[side], part, np.flatnonzero(members))
-        for side, part in enumerate((box.ad, box.sd))
-        for members in (eligible(setting, box, side),)
+        _order(setting.value, mode, part, np.flatnonzero(eligible(setting, box, side)))
+        for side, (mode, part) in enumerate(zip(setting.modes, (box.ad, box.sd), strict=True))
     )
     return ad, sd
 

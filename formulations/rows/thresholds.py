@@ -17,7 +17,6 @@ import numpy as np
 
 from formulations.points import Point, Users
 from instances import CostTables
-from instances.assignment import AD, SD
 from instances.costs import Integers
 
 
@@ -66,8 +65,6 @@ class Mode:
 
     Attributes
     ----------
-    code : int
-        `AD` or `SD`.
     users : (m,)
         Who may be in the mode.
     thresholds : tuple of Threshold
@@ -81,7 +78,6 @@ class Mode:
         Bytes of the mode's caches.
     """
 
-    code: int
     users: Users
     thresholds: tuple[Threshold, ...]
     time: Integers
@@ -135,7 +131,6 @@ def _ad(tables: CostTables, point: Point, capped: bool) -> Mode:
     members = (ones, tables.ad_prefill, tables.kv_ad * tables.input_tokens)
     slope = (tables.ad_slope[users], tables.input_tokens, 0 * tables.input_tokens)
     mode = Mode(
-        AD,
         users,
         (_product(users, tables.input_tokens, members, slope),),
         tables.ad_base[users],
@@ -158,7 +153,6 @@ def _sd(tables: CostTables, point: Point, capped: bool) -> Mode:
     longest = _product(users, tables.input_tokens, members, slope)
     keenest = _product(users, tables.accept_rank, pairs, steps)
     mode = Mode(
-        SD,
         users,
         (longest, keenest),
         tables.sd_base[users],

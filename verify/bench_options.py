@@ -1,0 +1,15 @@
+"""The options that select a benchmark's instances; each takes any number of values."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Words = list[str] | None
+Users = Annotated[Words, typer.Option(help="Numbers of users: 10 20 30, or 10-12.")]
+Family = Annotated[Words, typer.Option(help="Families of the generator.")]
+Seeds = Annotated[Words, typer.Option(help="Seeds: 1 2 3, or 1-5.")]
+Inputs = Annotated[Words, typer.Option("--input", help="Instance files, instead of generating.")]
+#: Their names: what `bench_cases.select` takes.
+SELECTING = ("--users", "--family", "--seeds", "--input")
