@@ -1,46 +1,27 @@
-"""The benchmark: its statistics by hand, its answers to liars, and a whole small run."""
+"""The benchmark: lines, records, wrong answers, comparisons, summaries and pictures."""
 
 from __future__ import annotations
 
-import csv
-import json
-import math
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from instances import InputError, Result, Schedule, generate, save
 from instances.commandline import Exit
 from verify import bench_files
-from verify.bench import command
-from verify.bench_cases import Case, from_files, generated, integers, select, spread
+from verify.bench_cases import from_files, generated, integers, select, spread
 from verify.bench_check import cross_check, faults
 from verify.bench_compare import changed_objectives, compare, evidence, protocol_changes
-from verify.bench_lines import Line, cross, find, parse, solve
+from verify.bench_lines import Line, cross, find, parse
 from verify.bench_plots import plot_profile, plot_scaling
 from verify.bench_protocol import Protocol, flat
 from verify.bench_records import Outcome, Record, outcome_of, read_csv, read_protocol, to_csv
-from verify.bench_runs import Probe, probe, run, settle
 from verify.bench_session import Findings, Session
 from verify.bench_stats import (
     Time,
-    fit_exponent,
-    longest,
-    median,
-    par2,
-    performance_profile,
-    seconds_text,
-    shifted_geometric_mean,
-    speedup,
 )
 from verify.bench_summary import profile, scaling, summarise
-
-ROOT = Path(__file__).resolve().parents[2]
-SOLVERS = "tests.verify.bench_solvers:"
 
 
 def record(**changes: object) -> Record:
@@ -62,87 +43,6 @@ def record(**changes: object) -> Record:
         runtime_s=0.25,
     )
     return replace(base, **changes)
-
-
-def times(*seconds: float) -> list[Time]:
-    return [Time(s) for s in seconds]
-
-
-# Statistics, by hand
-
-
-def test_shifted_geometric_mean_by_hand() -> None:
-    # (1 + 1)(7 + 1) = 16, its square root is 4, less the shift 3
-    assert shifted_geometric_mean(times(1, 7), shift=1).seconds == pytest.approx(3)
-    assert shifted_geometric_mean(times(1, 4, 16), shift=0).seconds == pytest.approx(4)
-
-
-def test_a_censored_run_makes_the_mean_a_lower_end() -> None:
-    mean = shifted_geometric_mean([Time(1), Time(7, censored=True)], shift=1)
-    assert mean == Time(pytest.approx(3), censored=True)
-
-
-def test_par2_counts_censored_runs_twice_the_limit() -> None:
-    assert par2([Time(1), Time(2), Time(10, censored=True)], limit=10) == pytest.approx(23 / 3)
-
-
-def test_median_is_censored_only_if_more_than_half_are() -> None:
-    cut = Time(10, censored=True)
-    assert median([cut, Time(3), Time(1)]) == Time(3)
-    assert median([cut, Time(3), cut, Time(1)]) == Time(3)
-    assert median([cut, cut, Time(1)]) == cut
-    assert longest([cut, Time(11), Time(1)]) == cut
-
-
-def test_speedup_is_a_lower_end_if_the_slow_one_was_cut_off() -> None:
-    assert speedup(Time(10), Time(2)) == Time(5)
-    assert speedup(Time(10, censored=True), Time(2)) == Time(5, censored=True)
-    assert speedup(Time(10), Time(2, censored=True)) is None
-
-
-def test_performance_profile_by_hand() -> None:
-    curves = performance_profile(
-        {
-            "a": {"i": Time(1), "j": Time(4), "k": Time(9, True), "l": Time(9, True)},
-            "b": {"i": Time(2), "j": Time(1), "k": Time(3), "l": Time(9, True)},
-        }
-    )
-    assert curves.instances == 4  # l stays, though nobody solved it
-    assert curves.steps == {
-        "a": [(1.0, 0.25), (4.0, 0.5)],
-        "b": [(1.0, 0.25), (1.0, 0.5), (2.0, 0.75)],
-    }
-
-
-def test_exponent_of_an_exact_power_law() -> None:
-    fit = fit_exponent([10, 20, 40], times(0.5, 4, 32))
-    assert fit is not None
-    assert fit.exponent == pytest.approx(3)
-    assert fit.error == pytest.approx(0, abs=1e-9)
-    assert fit(80) == pytest.approx(256)
-
-
-def test_exponent_and_its_error_by_hand() -> None:
-    # logs base 2 of K: 0, 1, 2; of t: 0, 1, 3: slope 3/2, residuals 1/6, -1/3, 1/6
-    fit = fit_exponent([1, 2, 4], times(1, 2, 8))
-    assert fit is not None
-    assert fit.exponent == pytest.approx(1.5)
-    assert fit.error == pytest.approx(math.sqrt((1 / 36 + 1 / 9 + 1 / 36) / 1 / 2))
-
-
-def test_fit_leaves_out_what_was_cut_off() -> None:
-    fit = fit_exponent([10, 20, 40], [Time(1), Time(2), Time(2, censored=True)])
-    assert fit is not None
-    assert (fit.exponent, fit.points, fit.error) == (pytest.approx(1), 2, None)
-    assert fit_exponent([10, 20], [Time(1), Time(9, censored=True)]) is None
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.0000421, "42.1 µs"), (0.0123, "12.3 ms"), (1.5, "1.5 s"), (1234.4, "1,234 s")],
-)
-def test_durations_for_people(seconds: float, text: str) -> None:
-    assert seconds_text(seconds) == text
 
 
 # Lines and instances
@@ -420,172 +320,3 @@ def test_files_without_matplotlib_and_without_runs(
     monkeypatch.setattr("instances.pictures.has_matplotlib", lambda: False)
     with pytest.raises(InputError, match=r"pip install 'balance-toolkit\[plot\]'"):
         plot_profile(profile([]))
-
-
-# Runs in processes of their own
-
-
-@pytest.fixture(scope="module")
-def twelve() -> Case:
-    return generated(["paper-4a"], [12], [1])[0]
-
-
-PROTOCOL = Protocol(time_limit_s=1.0, grace_s=0.5, repeats=3)
-
-
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("modest", None),
-        ("greedy", "schedule is rejected"),
-        ("counting", "but its schedule serves"),
-    ],
-)
-def test_liars_are_caught(twelve: Case, name: str, fault: str | None) -> None:
-    found = run(Line(SOLVERS + name), twelve, PROTOCOL).record
-    if fault is None:  # nothing speaks against it before somebody serves more
-        served = replace(found, line="other", objective=1, bound=None, outcome=Outcome.ANSWERED)
-        found = cross_check([found, served])[0]
-        fault = "bound 0, but other serves 1"
-    assert found.outcome is Outcome.WRONG
-    assert fault in found.message
-
-
-def test_a_hanging_solver_is_killed_and_censored(twelve: Case) -> None:
-    found = run(Line(SOLVERS + "hanging"), twelve, PROTOCOL).record
-    assert found.outcome is Outcome.KILLED
-    assert found.time == Time(1.0, censored=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [("crashing", "RuntimeError: out of ideas"), ("dying", "the process died (SIGABRT)")],
-)
-def test_a_crash_is_one_row(twelve: Case, name: str, message: str) -> None:
-    found = run(Line(SOLVERS + name), twelve, PROTOCOL).record
-    assert found.outcome is Outcome.CRASHED
-    assert message in found.message
-
-
-def test_what_a_solver_prints_is_no_answer(twelve: Case) -> None:
-    found = run(Line(SOLVERS + "chatty"), twelve, PROTOCOL).record
-    assert (found.outcome, found.objective, found.repeats) == (Outcome.ANSWERED, 0, 3)
-    assert found.peak_mb is not None
-    assert 10 < found.peak_mb < 1000
-
-
-def test_unusable_lines_are_refused_before_anything_is_measured() -> None:
-    for name, message in [
-        ("nosolver", "unknown solver 'nosolver'"),
-        ("no_such_module:f", "no_such_module"),
-        (SOLVERS + "missing", "has no missing"),
-        (SOLVERS + "confused", "returned int"),
-    ]:
-        with pytest.raises(InputError, match=message):
-            settle({Line(name): []}, PROTOCOL)
-
-
-def test_a_solver_without_formulations_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(line: Line, protocol: Protocol) -> Probe:
-        known = str(line) in ("highs@compact", "exhaustive")
-        return Probe("warm-up") if known else Probe("refused", "no such option")
-
-    monkeypatch.setattr("verify.bench_runs.probe", answer)
-    lines = settle(cross(["highs", "exhaustive"], ["compact", "levels"]), PROTOCOL)
-    assert [str(line) for line in lines] == ["highs@compact", "exhaustive"]
-
-
-def test_lines_name_cuts_and_what_to_leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
-    monkeypatch.setattr("formulations.solve", lambda *_, **options: asked.append(options))
-    for text in ("highs@compact+pairs+count", "highs@compact+no-start+apart", "highs"):
-        solve(parse(text), generate("ties", 2, seed=1), "P1", 1.0)
-    rest = {"time_limit": 1.0}
-    assert asked == [
-        {"formulation": "compact", "cuts": "pairs,count", **rest},
-        {"formulation": "compact", "apart": True, "start": False, **rest},
-        rest,
-    ]
-
-
-def test_probe_tells_why_a_line_is_refused() -> None:
-    assert "nonsense" in probe(Line("highs", "nonsense"), PROTOCOL).message
-
-
-# The command
-
-
-def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "verify.bench", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-def test_command_end_to_end(tmp_path: Path) -> None:
-    first = tmp_path / "first"
-    cases = ["--users", "3", "--seeds", "1"]
-    lines = ["--solvers", "highs", "heuristics:balance", "--formulations", "compact"]
-    done = bench(*lines, *cases, "--output", str(first), "--json")
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
-    assert [r["outcome"] for r in data["runs"] if r["line"] == "highs@compact"] == ["solved"]
-    assert data["protocol"]["seeds"] == [1]
-    assert data["protocol"]["machine"]["cores"] >= 1
-    assert len(read_csv(first / "runs.csv")) == 2
-    with (first / "profile.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    assert {row["line"] for row in rows} == {"highs@compact", "heuristics:balance"}
-    again = bench(*lines[:1], lines[2], *cases, "--compare", str(first / "runs.csv"))
-    assert again.returncode == 0, again.stderr
-    assert "since runs.csv" in again.stdout
-    assert "PASS" in again.stdout.splitlines()[-1]
-
-
-def test_command_lists_wrong_answers_first_and_fails() -> None:
-    done = bench(
-        "--solvers", SOLVERS + "greedy", SOLVERS + "nobody", "--users", "30", "--seeds", "1"
-    )
-    assert done.returncode == 1
-    first, second = done.stdout.splitlines()[:2]
-    assert first.startswith(f"WRONG {SOLVERS}greedy on paper-4a-30-1 (P1): schedule is rejected")
-    assert "--family paper-4a --users 30 --seeds 1" in second
-    assert done.stdout.splitlines()[-1].startswith("FAIL: 1 wrong")
-
-
-def test_command_says_when_nothing_was_solved() -> None:
-    line = SOLVERS + "crashing"
-    done = bench("--solvers", line, "--users", "10", "--seeds", "1")
-    assert done.returncode == 3
-    assert "UNDECIDED" in done.stdout
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "--solvers nosolver --users 3 --seeds 1",
-        "--family nofamily",
-        "--users ten",
-        "--seeds -1",
-        "--input .",
-        "--input nofile.json",
-        "--compare pyproject.toml",
-        "--time-limit 0",
-        "--time-limit nan",
-        "--jobs 0",
-        "--json --csv",
-        "--problem P3",
-        "--solvers heuristics:balance --users 3 --reference highs",
-        "--solvers heuristics:balance --users 3 --seeds 1 --output pyproject.toml",
-    ],
-)
-def test_bad_usage_is_one_line(
-    arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(sys, "argv", ["verify.bench", *arguments.split()])
-    with pytest.raises(SystemExit) as ended:
-        command()
-    assert ended.value.code == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    (line,) = printed.err.splitlines()
-    assert line.startswith("error: ")
