@@ -15,12 +15,12 @@ from instances.pictures import MISSING
 
 from . import bench_files as files
 from .bench_cases import select, spread
-from .bench_lines import cross, find
+from .bench_lines import Line, cross, find
 from .bench_options import SELECTING, Family, Inputs, Seeds, Users, Words
 from .bench_protocol import Protocol
-from .bench_records import Record, read_csv, to_csv
+from .bench_records import read_csv, to_csv
 from .bench_report import show
-from .bench_runs import settle
+from .bench_runs import Probe, settle
 from .bench_session import Findings, Session, conduct
 
 #: Options that take any number of values.
@@ -48,6 +48,9 @@ def main(
     grace: Annotated[
         float, typer.Option(min=0.1, help="Seconds after the limit until a run is killed.")
     ] = 5.0,
+    warm_up_limit: Annotated[
+        float, typer.Option(min=1, help="Seconds until a run's clock must start, or it is killed.")
+    ] = 300.0,
     repeat: Annotated[
         int, typer.Option(min=1, help="Calls of a run under 0.1 s; the median counts.")
     ] = 7,
@@ -75,7 +78,9 @@ def main(
     Exit code 0: all answers consistent; 1: a wrong answer; 2: bad input; 3: nothing solved.
     """
     form = commandline.form(as_json, as_csv)
-    protocol = Protocol(problem, time_limit, grace, repeat, warm, jobs=jobs, shift_s=shift)
+    protocol = Protocol(
+        problem, time_limit, grace, repeat, warm, warm_up_limit, jobs=jobs, shift_s=shift
+    )
     old = [] if compare is None else read_csv(compare)
     cases = select(family or (), users or (), seeds or (), inputs or ())
     wanted = cross(solvers or SOLVERS, formulations or ())
@@ -84,15 +89,20 @@ def main(
     if output is not None:
         files.prepare(output)
     lines = settle(wanted, protocol)
-    session = Session(lines, cases, protocol, find(lines, reference), old)
-    findings = conduct(session, lambda records: _keep(session, records, output))
+    _warn(lines)
+    session = Session(lines, cases, protocol, find(list(lines), reference), old)
+    findings = conduct(session, files.keeper(output, session))
     _report(findings, compare, output, form)
     return findings.exit_code
 
 
-def _keep(session: Session, records: list[Record], output: Path | None) -> None:
-    if output is not None:
-        commandline.write(output / "runs.csv", to_csv(records, session.to_dict()))
+def _warn(lines: dict[Line, Probe]) -> None:
+    """Say at once which lines will not be run."""
+    for line, answer in lines.items():
+        if not answer.usable:
+            print(
+                f"warning: solver line {line} failed its warm-up: {answer.message}", file=sys.stderr
+            )
 
 
 def _report(findings: Findings, old: Path | None, output: Path | None, form: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from instances.files import writing
 from instances.pictures import has_matplotlib
 
 from .bench_plots import save_pictures
-from .bench_records import Outcome, Record, csv_text, to_csv
-from .bench_session import Findings
+from .bench_records import Outcome, Record, csv_rows, csv_text, to_csv
+from .bench_session import Findings, Session
 from .bench_stats import Profile
 from .bench_summary import Scaling, Summary, profile, scaling
 
@@ -47,6 +47,23 @@ def prepare(folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
+
+
+def keeper(folder: Path | None, session: Session) -> Callable[[Record], None]:
+    """Begin ``runs.csv`` and return what appends a record to it; without a folder, nothing is kept.
+
+    The rows lie in the order in which runs ended, until `save` puts them in order.
+    """
+    if folder is None:
+        return lambda record: None
+    path = folder / "runs.csv"
+    commandline.write(path, to_csv([], session.to_dict()))
+
+    def keep(record: Record) -> None:
+        with writing(path), path.open("a", encoding="utf-8") as file:
+            file.write(csv_rows([astuple(record)]))
+
+    return keep
 
 
 def save(folder: Path, findings: Findings) -> bool:

@@ -25,7 +25,8 @@ RULES = (
     "call counts",
     "a run counts as solved if it certifies the optimum within the limit, or if its method proves "
     "no bound and ends within it; all others are censored at the limit",
-    "a process that has not answered at limit + grace is killed",
+    "a process that has not answered at limit + grace is killed; a line that fails the warm-up, by "
+    "crashing or at its limit, counts as failed on every instance",
     "statistics of times with a censored one are lower ends, written with >; PAR-2 counts a "
     "censored run as twice the limit",
     "medians of even counts take the lower of the two in the middle, and are censored if more "
@@ -78,6 +79,7 @@ class Protocol:
             "problem": self.problem,
             "time_limit_s": self.time_limit_s,
             "grace_s": self.grace_s,
+            "warm_up_limit_s": self.warm_up_limit_s,
             "repeats": self.repeats if self.warm else 1,
             "jobs": self.jobs,
             "shift_s": self.shift_s,

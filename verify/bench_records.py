@@ -133,8 +133,13 @@ def to_csv(records: Iterable[Record], protocol: Mapping[str, Any]) -> str:
 
 def csv_text(rows: Iterable[Sequence[Any]], protocol: Mapping[str, Any]) -> str:
     """Return rows as CSV under comment lines that hold the protocol; None becomes empty."""
+    head = "".join(f"# {key}: {value}\n" for key, value in flat(protocol).items())
+    return head + csv_rows(rows)
+
+
+def csv_rows(rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as lines of CSV; None becomes empty, and no value holds a ``#``."""
     text = io.StringIO()
-    text.writelines(f"# {key}: {value}\n" for key, value in flat(protocol).items())
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
         writer.writerow(["" if v is None else str(v).replace("#", "no.") for v in row])

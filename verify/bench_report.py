@@ -118,8 +118,9 @@ def times_table(summaries: Sequence[Summary], protocol: Protocol, reference: str
 
 
 def _legend(protocol: Protocol, reference: str | None) -> Iterator[str]:
-    yield f"SGM: geometric mean, shift {seconds_text(protocol.shift_s)}; >: cut off, a lower end"
-    yield "best: runs whose objective no line beats; PAR-2: mean, cut-off runs at twice the limit"
+    yield f"SGM: geometric mean, shift {seconds_text(protocol.shift_s)}; >: a lower end"
+    yield "failed and wrong runs count as cut off; PAR-2: mean, cut-off runs at twice the limit"
+    yield "best: runs whose objective no line beats"
     if reference is not None:
         yield f"× faster: median of {reference} over this line's median, in this run"
 
@@ -135,8 +136,9 @@ def _places(summaries: Sequence[Summary]) -> Iterator[tuple[str, str]]:
 
 
 def _counts(summary: Summary) -> tuple[Text, str]:
-    style = "" if summary.solved == summary.runs else "yellow"
-    return Text(f"{summary.solved}/{summary.runs}", style), f"{summary.best}/{summary.runs}"
+    style = "" if summary.solved == summary.runs else "bold red" if summary.wrong else "yellow"
+    wrong = f", {summary.wrong} wrong" if summary.wrong else ""
+    return Text(f"{summary.solved}/{summary.runs}{wrong}", style), f"{summary.best}/{summary.runs}"
 
 
 def _times(summary: Summary) -> list[str]:

@@ -45,6 +45,11 @@ class Probe:
     ended: str
     message: str = ""
 
+    @property
+    def usable(self) -> bool:
+        """Whether the line solved the warm-up's instances."""
+        return self.ended == "warm-up"
+
 
 _alive: set[Child] = set()
 
@@ -144,29 +149,36 @@ def probe(line: Line, protocol: Protocol) -> Probe:
     return Probe(answer["ended"], answer.get("message", ""))
 
 
-def settle(wanted: Mapping[Line, Sequence[Line]], protocol: Protocol) -> list[Line]:
-    """Return the lines to measure: crossings that are accepted, else the line alone.
+def settle(wanted: Mapping[Line, Sequence[Line]], protocol: Protocol) -> dict[Line, Probe]:
+    """Return the lines to measure, crossings that are accepted or else the line alone, and how
+    each one's warm-up went.
 
-    Every line must have solved the small instances of the warm-up once; so compiled kernels are on
-    disk before anything is timed.
+    Every line is asked once for the small instances of the warm-up, so that compiled kernels are on
+    disk before anything is timed. One that crashes or hangs there fails all its runs
+    (`failed_run`) and leaves the others in peace.
 
     Raises
     ------
     InputError
-        If a line cannot: an unknown name, a solver that is not installed, a crash.
+        If a line is refused (an unknown name, a solver that is not installed), or none is usable.
     """
-    lines: dict[Line, None] = {}
+    lines: dict[Line, Probe] = {}
     for line, crossings in wanted.items():
-        accepted = [c for c in crossings if probe(c, protocol).ended == "warm-up"]
-        lines |= dict.fromkeys(accepted or [_usable(line, protocol)])
-    return list(lines)
+        answers = {c: probe(c, protocol) for c in crossings}
+        accepted = {c: answer for c, answer in answers.items() if answer.usable}
+        lines |= accepted or {line: probe(line, protocol)}
+    for line, answer in lines.items():
+        hopeless = not any(other.usable for other in lines.values())
+        if answer.ended == "refused" or hopeless:
+            raise InputError(f"solver line {line}: {answer.message}")
+    return lines
 
 
-def _usable(line: Line, protocol: Protocol) -> Line:
-    answer = probe(line, protocol)
-    if answer.ended != "warm-up":
-        raise InputError(f"solver line {line}: {answer.message}")
-    return line
+def failed_run(line: Line, case: Case, protocol: Protocol, answer: Probe) -> Run:
+    """Return the run of a line that failed its warm-up: not made, counted as that failure."""
+    facts = _facts(line, case, protocol)
+    message = f"not run, for it failed the warm-up: {answer.message}"
+    return Run(Record(**facts, outcome=Outcome(answer.ended), message=message))
 
 
 def run(line: Line, case: Case, protocol: Protocol) -> Run:
@@ -177,7 +189,16 @@ def run(line: Line, case: Case, protocol: Protocol) -> Run:
         if answer["ended"] == "warm-up":
             version = answer["solver_version"]
             answer = child.receive(protocol.time_limit_s + protocol.grace_s)
-    facts: dict[str, Any] = {
+    facts = _facts(line, case, protocol) | {"solver_version": version}
+    if answer["ended"] != "answer":
+        outcome = Outcome(answer["ended"])
+        return Run(Record(**facts, outcome=outcome, message=answer["message"]))
+    return _judged(line, case, protocol, facts, answer)
+
+
+def _facts(line: Line, case: Case, protocol: Protocol) -> dict[str, Any]:
+    """Return the fields of a record that are known before anything ran."""
+    return {
         "family": case.family,
         "instance": case.name,
         "digest": case.digest,
@@ -185,13 +206,9 @@ def run(line: Line, case: Case, protocol: Protocol) -> Run:
         "seed": case.seed,
         "problem": protocol.problem,
         "line": str(line),
-        "solver_version": version,
+        "solver_version": None,
         "time_limit_s": protocol.time_limit_s,
     }
-    if answer["ended"] != "answer":
-        outcome = Outcome(answer["ended"])
-        return Run(Record(**facts, outcome=outcome, message=answer["message"]))
-    return _judged(line, case, protocol, facts, answer)
 
 
 def _judged(
@@ -222,11 +239,17 @@ def _parts(result: Result) -> dict[str, Any]:
     return {name: result.statistics.get(name) for name in names}
 
 
-def run_all(lines: Sequence[Line], cases: Sequence[Case], protocol: Protocol) -> Generator[Run]:
+def run_all(
+    lines: Mapping[Line, Probe], cases: Sequence[Case], protocol: Protocol
+) -> Generator[Run]:
     """Yield every line on every instance as they finish; closing it ends the open ones."""
     pool = ThreadPoolExecutor(protocol.jobs)
     futures: list[Future[Run]] = [
-        pool.submit(run, line, case, protocol) for case in cases for line in lines
+        pool.submit(run, line, case, protocol)
+        if answer.usable
+        else pool.submit(failed_run, line, case, protocol, answer)
+        for case in cases
+        for line, answer in lines.items()
     ]
     try:
         for future in as_completed(futures):

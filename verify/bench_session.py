@@ -17,7 +17,7 @@ from .bench_compare import evidence
 from .bench_lines import Line
 from .bench_protocol import Protocol
 from .bench_records import COMPLETE, Outcome, Record
-from .bench_runs import Run, run_all
+from .bench_runs import Probe, Run, run_all
 from .bench_summary import Summary, summarise
 from .progress import track
 
@@ -28,7 +28,8 @@ class Session:
 
     Parameters
     ----------
-    lines : list of Line
+    lines : dict of Line to Probe
+        With how their warm-up went.
     cases : list of Case
     protocol : Protocol
     reference : Line or None
@@ -37,7 +38,7 @@ class Session:
         An earlier benchmark's records.
     """
 
-    lines: list[Line]
+    lines: dict[Line, Probe]
     cases: list[Case]
     protocol: Protocol
     reference: Line | None = None
@@ -97,14 +98,14 @@ class Findings:
         return Exit.HELD if outcomes.intersection(COMPLETE) else Exit.UNDECIDED
 
 
-def conduct(session: Session, keep: Callable[[list[Record]], None]) -> Findings:
+def conduct(session: Session, keep: Callable[[Record], None]) -> Findings:
     """Make all runs and check them.
 
     Parameters
     ----------
     session : Session
     keep : callable
-        Gets all records so far after every run, so that a killed benchmark leaves its rows.
+        Gets each record as its run ends, so that a killed benchmark leaves its rows.
     """
     runs: list[Run] = []
     interrupted = False
@@ -114,7 +115,7 @@ def conduct(session: Session, keep: Callable[[list[Record]], None]) -> Findings:
         with closing(everything):
             for run in track(everything, total, "measuring"):
                 runs.append(run)
-                keep([run.record for run in runs])
+                keep(run.record)
     except KeyboardInterrupt:
         interrupted = True
         print("interrupted; reporting the runs made so far", file=sys.stderr)

@@ -21,8 +21,8 @@ class Summary:
     Parameters
     ----------
     family, users, line
-    runs, solved : int
-        Runs made; those that count as solved.
+    runs, solved, wrong : int
+        Runs; those that count as solved; those with a wrong answer.
     best : int
         Runs whose checked objective is the best of all lines on that instance.
     median, mean, longest : Time
@@ -45,6 +45,7 @@ class Summary:
     line: str
     runs: int
     solved: int
+    wrong: int
     best: int
     median: Time
     mean: Time
@@ -104,6 +105,7 @@ def _summary(
         *key,
         runs=len(group),
         solved=len(done),
+        wrong=sum(record.outcome is Outcome.WRONG for record in group),
         best=sum(_is_best(record, best) for record in group),
         median=middle,
         mean=stats.shifted_geometric_mean(times, shift),

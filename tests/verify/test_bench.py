@@ -17,6 +17,7 @@ from verify.bench_lines import Line, cross, find, parse
 from verify.bench_plots import plot_profile, plot_scaling
 from verify.bench_protocol import Protocol, flat
 from verify.bench_records import Outcome, Record, outcome_of, read_csv, read_protocol, to_csv
+from verify.bench_runs import Probe
 from verify.bench_session import Findings, Session
 from verify.bench_stats import (
     Time,
@@ -311,7 +312,7 @@ def test_pictures_return_their_axes() -> None:
 def test_files_without_matplotlib_and_without_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = Session([Line("a")], generated(["ties"], [4], [2]), Protocol())
+    session = Session({Line("a"): Probe("warm-up")}, generated(["ties"], [4], [2]), Protocol())
     assert Findings(session, []).exit_code == Exit.UNDECIDED
     monkeypatch.setattr("verify.bench_files.has_matplotlib", lambda: False)
     assert not bench_files.save(tmp_path, Findings(session, [], interrupted=True))

@@ -19,7 +19,7 @@ from verify.bench_check import cross_check
 from verify.bench_lines import Line, cross, parse, solve
 from verify.bench_protocol import Protocol
 from verify.bench_records import Outcome, read_csv
-from verify.bench_runs import Probe, probe, run, settle
+from verify.bench_runs import Probe, failed_run, probe, run, settle
 from verify.bench_stats import (
     Time,
 )
@@ -91,6 +91,23 @@ def test_unusable_lines_are_refused_before_anything_is_measured() -> None:
             settle({Line(name): []}, PROTOCOL)
 
 
+def test_a_line_that_fails_the_warm_up_leaves_the_others_in_peace(
+    twelve: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = Probe("killed", "no answer within 300 s")
+    monkeypatch.setattr(
+        "verify.bench_runs.probe",
+        lambda line, protocol: hung if line.solver == "own:slow" else Probe("warm-up"),
+    )
+    lines = settle({Line("threshold"): [], Line("own:slow"): []}, PROTOCOL)
+    assert lines == {Line("threshold"): Probe("warm-up"), Line("own:slow"): hung}
+    record = failed_run(Line("own:slow"), twelve, PROTOCOL, hung).record
+    assert (record.outcome, record.time) == (Outcome.KILLED, Time(1.0, censored=True))
+    assert "failed the warm-up: no answer within 300 s" in record.message
+    with pytest.raises(InputError, match="own:slow: no answer"):
+        settle({Line("own:slow"): []}, PROTOCOL)
+
+
 def test_a_solver_without_formulations_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(line: Line, protocol: Protocol) -> Probe:
         known = str(line) in ("highs@compact", "exhaustive")
@@ -98,7 +115,7 @@ def test_a_solver_without_formulations_runs_once(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("verify.bench_runs.probe", answer)
     lines = settle(cross(["highs", "exhaustive"], ["compact", "levels"]), PROTOCOL)
-    assert [str(line) for line in lines] == ["highs@compact", "exhaustive"]
+    assert list(map(str, lines)) == ["highs@compact", "exhaustive"]
 
 
 def test_lines_name_cuts_and_what_to_leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,6 +172,17 @@ def test_command_lists_wrong_answers_first_and_fails() -> None:
     assert first.startswith(f"WRONG {SOLVERS}greedy on paper-4a-30-1 (P1): schedule is rejected")
     assert "--family paper-4a --users 30 --seeds 1" in second
     assert done.stdout.splitlines()[-1].startswith("FAIL: 1 wrong")
+
+
+def test_command_goes_on_after_a_failed_warm_up(tmp_path: Path) -> None:
+    confused, nobody = SOLVERS + "confused", SOLVERS + "nobody"
+    options = ["--users", "3", "--seeds", "1", "--output", str(tmp_path)]
+    done = bench("--solvers", confused, nobody, *options)
+    assert done.returncode == 0, done.stderr
+    assert f"warning: solver line {confused} failed its warm-up: TypeError" in done.stderr
+    assert f"crashed {confused}, K = 3, 1 of the runs: not run" in done.stdout
+    outcomes = {record.line: record.outcome for record in read_csv(tmp_path / "runs.csv")}
+    assert outcomes == {confused: Outcome.CRASHED, nobody: Outcome.ANSWERED}
 
 
 def test_command_says_when_nothing_was_solved() -> None:
