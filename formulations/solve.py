@@ -19,7 +19,7 @@ from instances import (
 )
 from instances.values import total
 
-from . import api
+from . import api, rows
 from .backend import names
 
 
@@ -32,7 +32,8 @@ def main(
         str | None,
         typer.Option(
             help=f"{', '.join(names())}, or pyomo:NAME for any Pyomo solver; "
-            f"{api.DEFAULT_SOLVER} if left out ({api.WEIGHTED_SOLVER} where users' values differ)."
+            f"{api.DEFAULT_SOLVER} if left out ({api.WEIGHTED_SOLVER} where users' values differ).",
+            autocompletion=commandline.completing(names),
         ),
     ] = None,
     z: Annotated[float | None, typer.Option(help="Fix the compute share of AD.")] = None,
@@ -45,10 +46,18 @@ def main(
     ] = None,
     no_start: Annotated[bool, typer.Option("--no-start", help="Start from nothing.")] = False,
     formulation: Annotated[
-        str | None, typer.Option(help="The MILP's formulation, for solvers that have several.")
+        str | None,
+        typer.Option(
+            help="The MILP's formulation, for solvers that have several.",
+            autocompletion=commandline.completing(rows.names),
+        ),
     ] = None,
     cuts: Annotated[
-        str | None, typer.Option(help="Cuts of the MILP: none, pairs,dominance,count or all.")
+        str | None,
+        typer.Option(
+            help="Cuts of the MILP: none, pairs,dominance,count or all.",
+            autocompletion=commandline.completing(lambda: ("none", *rows.CUTS, "all")),
+        ),
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Wall seconds.")] = None,
     node_limit: Annotated[int | None, typer.Option(help="Search nodes.")] = None,
@@ -125,7 +134,7 @@ def _show(instance: Instance, result: Result) -> None:
     )
 
 
+COMMAND = commandline.Command(main, "formulations.solve", "instance.json --output optimum.json")
+
 if __name__ == "__main__":
-    commandline.run(
-        main, "formulations.solve", "python -m formulations.solve instance.json --problem P2"
-    )
+    COMMAND.run()

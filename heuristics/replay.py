@@ -16,13 +16,14 @@ from rich.console import Console
 from rich.progress import Progress
 
 from instances import InputError, Instance, commandline, dumps, generate, load
+from instances.catalog import GPUS, MODELS
 from instances.commandline import Exit
 from instances.generators import Overrides
 from instances.model import MOST_TOKENS
 from instances.pictures import check_picture
 from instances.traces import SYNTHETIC, Trace, read_trace
 
-from . import replay_plots, replay_report
+from . import algorithms, replay_plots, replay_report
 from .arrivals import TICKS, Arrival, arrivals
 from .replays import Replay, replay, window_ticks
 from .rounds import Round, Violation, servable
@@ -40,7 +41,10 @@ def main(
     ] = SYNTHETIC,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="A name of heuristics.solve, or MODULE:FUNCTION (repeat it)."),
+        typer.Option(
+            help="A name of heuristics.solve, or MODULE:FUNCTION (repeat it).",
+            autocompletion=commandline.completing(algorithms),
+        ),
     ] = None,
     speed: Annotated[
         list[float] | None, typer.Option(help="Play the trace this many times as fast (repeat it).")
@@ -58,9 +62,23 @@ def main(
     server: Annotated[
         Path | None, typer.Option(help="Instance file: its models and hardware, not its users.")
     ] = None,
-    llm: Annotated[str | None, typer.Option(help="Large model: a name or a config.json.")] = None,
-    slm: Annotated[str | None, typer.Option(help="Small model, likewise.")] = None,
-    gpu: Annotated[str | None, typer.Option(help="GPU by name.")] = None,
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            help="Large model: a name or a config.json.",
+            autocompletion=commandline.completing(lambda: MODELS),
+        ),
+    ] = None,
+    slm: Annotated[
+        str | None,
+        typer.Option(
+            help="Small model, likewise.", autocompletion=commandline.completing(lambda: MODELS)
+        ),
+    ] = None,
+    gpu: Annotated[
+        str | None,
+        typer.Option(help="GPU by name.", autocompletion=commandline.completing(lambda: GPUS)),
+    ] = None,
     draft_length: Annotated[int | None, typer.Option(help="Draft tokens an iteration.")] = None,
     window: Annotated[
         float | None, typer.Option(help="Seconds of arrivals a point of the report stands for.")
@@ -164,9 +182,7 @@ def _show(
     )
 
 
+COMMAND = commandline.Command(main, "heuristics.replay", "--speed 1 2 --plot hits.png")
+
 if __name__ == "__main__":
-    commandline.run(
-        main,
-        "heuristics.replay",
-        "python -m heuristics.replay --trace trace.csv --speed 1 --speed 2 --plot hits.png",
-    )
+    COMMAND.run()

@@ -16,7 +16,11 @@ from .api import Memory
 def main(
     instance: Annotated[Path, typer.Argument(help="Instance file.")],
     algorithm: Annotated[
-        str, typer.Option(help=f"{', '.join(api.ALGORITHMS)}, or MODULE:FUNCTION of your own.")
+        str,
+        typer.Option(
+            help=f"{', '.join(api.ALGORITHMS)}, or MODULE:FUNCTION of your own.",
+            autocompletion=commandline.completing(lambda: api.ALGORITHMS),
+        ),
     ] = "balance",
     z: Annotated[float | None, typer.Option(help="Fix the compute share of AD.")] = None,
     lam: Annotated[
@@ -77,7 +81,7 @@ def _show(instance: Instance, result: Result) -> None:
     )
 
 
+COMMAND = commandline.Command(main, "heuristics.solve", "instance.json --algorithm balance+")
+
 if __name__ == "__main__":
-    commandline.run(
-        main, "heuristics.solve", "python -m heuristics.solve instance.json --algorithm balance"
-    )
+    COMMAND.run()

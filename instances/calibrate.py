@@ -31,7 +31,10 @@ def main(
     ],
     model: Annotated[
         str | None,
-        typer.Option(help="What was measured, if the file does not say: a name or a config.json."),
+        typer.Option(
+            help="What was measured, if the file does not say: a name or a config.json.",
+            autocompletion=commandline.completing(lambda: catalog.MODELS),
+        ),
     ] = None,
     ffn_matrices: Annotated[
         int | None, typer.Option(min=2, max=3, help="Matrices of its feed-forward network.")
@@ -54,7 +57,11 @@ def main(
     ] = "robust",
     role: Annotated[calibration.Role, typer.Option(help="Its place in an instance.")] = "llm",
     gpu: Annotated[
-        str | None, typer.Option(help="GPU of the catalogue whose memory goes into --output.")
+        str | None,
+        typer.Option(
+            help="GPU of the catalogue whose memory goes into --output.",
+            autocompletion=commandline.completing(lambda: catalog.GPUS),
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the intervals.")] = 0,
     as_json: commandline.AsJson = False,
@@ -119,9 +126,7 @@ def _save(path: Path, known: dict[str, str | int | float]) -> None:
         print(f"note: {path} still lacks {', '.join(missing)}", file=sys.stderr)
 
 
+COMMAND = commandline.Command(main, "instances.calibrate", "passes.csv --output hardware.json")
+
 if __name__ == "__main__":
-    commandline.run(
-        main,
-        "instances.calibrate",
-        "python -m instances.calibrate passes.csv --plot law.png --output hardware.json",
-    )
+    COMMAND.run()

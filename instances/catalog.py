@@ -108,10 +108,14 @@ GPUS: tuple[str, ...] = tuple(_GPUS)
 
 
 def _find(kind: str, name: str, names: Iterable[str]) -> str:
-    plain = {known.casefold(): known for known in names}
-    if name.casefold() not in plain:
+    plain = {_plain(known): known for known in names}
+    if _plain(name) not in plain:
         raise InputError(f"unknown {kind} {name!r}; choose from {', '.join(plain.values())}")
-    return plain[name.casefold()]
+    return plain[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace(" ", "-")
 
 
 def model(name: str, true_kv_heads: bool = False) -> Transformer:
@@ -170,7 +174,7 @@ def ffn_matrices(given: str | Path) -> int:
 
 
 def gpu(name: str) -> Gpu:
-    """Return a GPU of the catalogue; upper and lower case are the same.
+    """Return a GPU of the catalogue; case, blanks and hyphens do not matter.
 
     Raises
     ------

@@ -1,14 +1,16 @@
-"""What the commands share: exit codes, one line for an error, files written or refused."""
+"""What the commands share: how they are parsed and end, exit codes, files written or refused."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, NoReturn, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from .files import InputError, writing
 
@@ -30,25 +32,73 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def run(function: Callable[..., Exit], name: str, example: str) -> None:
-    """Run a function as the command line ``python -m NAME`` and exit with the code it returns.
-
-    Bad usage and `InputError` end in one line on stderr and exit code 2.
+@dataclass(frozen=True)
+class Command:
+    """A function as a command line.
 
     Parameters
     ----------
     function : callable
-        Its annotations are the options, its docstring the help text.
+        Its annotations are the options, its docstring the help text; it returns the exit code.
     name : str
-        Module name, for usage lines.
+        The module that holds it.
     example : str
-        A command line that the help text shows.
+        Arguments that the help text shows.
     """
-    app = typer.Typer(add_completion=False)
-    app.command(epilog=f"Example: {example}")(function)
-    command = typer.main.get_command(app)
+
+    function: Callable[..., Exit]
+    name: str
+    example: str
+
+    def build(self, program: str) -> TyperCommand:
+        """Return the parser of the command that is called by the words of `program`."""
+        app = typer.Typer(add_completion=False)
+        told = _paragraphs(self.function.__doc__ or "")
+        shown = f"Example: {program} {self.example}"
+        app.command(cls=_Spreading, help=told, epilog=shown)(self.function)
+        return cast(TyperCommand, typer.main.get_command(app))
+
+    def run(self) -> NoReturn:
+        """Run it on the process's arguments, as ``python -m NAME``, and exit."""
+        program = f"python -m {self.name}"
+        finish(self.build(program), program)
+
+
+class _Spreading(TyperCommand):
+    """A command that takes ``--users 10 20`` as ``--users 10 --users 20``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if all(isinstance(parameter, TyperOption) for parameter in self.params):
+            options = [name for option in self.params if option.multiple for name in option.opts]
+            args = spread(args, options)
+        return super().parse_args(ctx, args)
+
+
+def spread(arguments: Sequence[str], lists: Collection[str]) -> list[str]:
+    """Return arguments with ``--users 10 20`` written as ``--users 10 --users 20``.
+
+    For commands without positional arguments: every bare word after a value of a list option is
+    one more value of it.
+    """
+    result: list[str] = []
+    option: str | None = None  # the list option that bare words belong to
+    for word, before in zip(arguments, ("", *arguments), strict=False):
+        if word.startswith("-"):
+            name = word.partition("=")[0]
+            option = name if name in lists else None
+        elif option is not None and before != option:
+            result.append(option)
+        result.append(word)
+    return result
+
+
+def finish(command: TyperCommand | TyperGroup, program: str) -> NoReturn:
+    """Run a command on the process's arguments and exit with the code that it returns.
+
+    Bad usage and `InputError` end in one line on stderr and exit code 2.
+    """
     try:
-        code = command.main(prog_name=f"python -m {name}", standalone_mode=False)
+        code = command.main(prog_name=program, standalone_mode=False)
     except _UsageError as error:
         code = _refuse(error.format_message())  # type: ignore[attr-defined]
     except InputError as error:
@@ -56,6 +106,20 @@ def run(function: Callable[..., Exit], name: str, example: str) -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = _say("interrupted", Exit.INTERRUPTED)
     sys.exit(int(code or 0))
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what completes a name in a shell, or the last of several between commas.
+
+    Where a name has a blank, which ends a shell's word, a hyphen is offered.
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        done, comma, begun = incomplete.rpartition(",")
+        words = (name.replace(" ", "-") for name in names())
+        return [done + comma + word for word in words if word.startswith(begun)]
+
+    return complete
 
 
 def write(path: Path, text: str) -> None:
@@ -81,6 +145,12 @@ def form(as_json: bool, as_csv: bool) -> Literal["json", "csv", "table"]:
     if as_json and as_csv:
         raise InputError("--json and --csv exclude each other")
     return "json" if as_json else "csv" if as_csv else "table"
+
+
+def _paragraphs(docstring: str) -> str:
+    """Return a docstring whose line ends are a terminal's to choose."""
+    paragraphs = docstring.split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def _refuse(message: str) -> Exit:

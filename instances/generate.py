@@ -20,7 +20,13 @@ from .model import Instance
 
 
 def main(
-    family: Annotated[str | None, typer.Option(help="Kind of instance; --list shows them.")] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="Kind of instance; --list shows them.",
+            autocompletion=commandline.completing(lambda: FAMILIES),
+        ),
+    ] = None,
     users: Annotated[
         int | None, typer.Option(help="Number of users (default: typical of the family).")
     ] = None,
@@ -35,11 +41,24 @@ def main(
         Path | None, typer.Option(help="CSV of request lengths, for the family trace.")
     ] = None,
     llm: Annotated[
-        str | None, typer.Option(help="Large model: a name (--list) or a config.json.")
+        str | None,
+        typer.Option(
+            help="Large model: a name (--list) or a config.json.",
+            autocompletion=commandline.completing(lambda: MODELS),
+        ),
     ] = None,
-    slm: Annotated[str | None, typer.Option(help="Small model, likewise.")] = None,
+    slm: Annotated[
+        str | None,
+        typer.Option(
+            help="Small model, likewise.", autocompletion=commandline.completing(lambda: MODELS)
+        ),
+    ] = None,
     gpu: Annotated[
-        str | None, typer.Option(help="GPU by name (--list), or a hardware section's .json.")
+        str | None,
+        typer.Option(
+            help="GPU by name (--list), or a hardware section's .json.",
+            autocompletion=commandline.completing(lambda: GPUS),
+        ),
     ] = None,
     true_kv_heads: Annotated[
         bool, typer.Option("--true-kv-heads", help="Keep grouped key/value heads.")
@@ -102,7 +121,9 @@ def _show_names() -> None:
     console.print(f"GPUs: {', '.join(GPUS)}", markup=False)
 
 
+COMMAND = commandline.Command(
+    main, "instances.generate", "--family paper-4a --output instance.json"
+)
+
 if __name__ == "__main__":
-    commandline.run(
-        main, "instances.generate", "python -m instances.generate --family paper-4a --users 30"
-    )
+    COMMAND.run()

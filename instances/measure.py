@@ -30,7 +30,13 @@ def _numbers(text: str) -> list[int]:
 
 
 def main(
-    model: Annotated[str, typer.Option(help="A model of the catalogue or a config.json.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="A model of the catalogue or a config.json.",
+            autocompletion=commandline.completing(lambda: catalog.MODELS),
+        ),
+    ],
     output: Annotated[Path, typer.Option(help="CSV of passes, for instances.calibrate.")],
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda or cuda:N (default: the GPU, if there is one).")
@@ -136,9 +142,7 @@ def _line(timed: Timed) -> str:
     return f"{what}: {milliseconds:.4g} ms (quartiles {spread:.2g} ms apart, {timed.repeats} times)"
 
 
+COMMAND = commandline.Command(main, "instances.measure", "--model llama-2-7b --output passes.csv")
+
 if __name__ == "__main__":
-    commandline.run(
-        main,
-        "instances.measure",
-        "python -m instances.measure --model llama-2-7b --output passes.csv",
-    )
+    COMMAND.run()

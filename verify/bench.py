@@ -9,22 +9,21 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from formulations import rows, solver_names
 from instances import commandline
 from instances.commandline import Exit
 from instances.pictures import MISSING
 
 from . import bench_files as files
-from .bench_cases import select, spread
+from .bench_cases import select
 from .bench_lines import Line, cross, find
-from .bench_options import SELECTING, Family, Inputs, Seeds, Users, Words
+from .bench_options import Family, Inputs, Seeds, Users, Words
 from .bench_protocol import Protocol
 from .bench_records import read_csv, to_csv
 from .bench_report import show
 from .bench_runs import Probe, settle
 from .bench_session import Findings, Session, conduct
 
-#: Options that take any number of values.
-LISTS = ("--solvers", "--formulations", *SELECTING)
 #: What is measured if no solver is named.
 SOLVERS = ("threshold", "highs")
 
@@ -32,10 +31,17 @@ SOLVERS = ("threshold", "highs")
 def main(
     solvers: Annotated[
         Words,
-        typer.Option(help="NAME, NAME@FORMULATION+CUT, pyomo:NAME, heuristics:NAME, MODULE:NAME."),
+        typer.Option(
+            help="NAME, NAME@FORMULATION+CUT, pyomo:NAME, heuristics:NAME, MODULE:NAME.",
+            autocompletion=commandline.completing(solver_names),
+        ),
     ] = None,
     formulations: Annotated[
-        Words, typer.Option(help="Run the solvers that take a formulation with each of these.")
+        Words,
+        typer.Option(
+            help="Run the solvers that take a formulation with each of these.",
+            autocompletion=commandline.completing(rows.names),
+        ),
     ] = None,
     users: Users = None,
     family: Family = None,
@@ -119,15 +125,7 @@ def _report(findings: Findings, old: Path | None, output: Path | None, form: str
         show(findings, console, old)
 
 
-def command() -> None:
-    """Run `main` on the process's arguments and exit."""
-    sys.argv[1:] = spread(sys.argv[1:], LISTS)
-    commandline.run(
-        main,
-        "verify.bench",
-        "python -m verify.bench --solvers threshold highs --users 10 20 --seeds 1-5 --output bench",
-    )
-
+COMMAND = commandline.Command(main, "verify.bench", "--solvers threshold highs --users 10 20")
 
 if __name__ == "__main__":
-    command()
+    COMMAND.run()

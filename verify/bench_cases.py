@@ -124,24 +124,6 @@ def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
-def spread(arguments: Sequence[str], lists: Sequence[str]) -> list[str]:
-    """Return arguments with ``--users 10 20`` written as ``--users 10 --users 20``.
-
-    The command takes no positional arguments, so every bare word after a value of a list option
-    is one more value of it.
-    """
-    result: list[str] = []
-    option: str | None = None  # the list option that bare words belong to
-    for word, before in zip(arguments, ("", *arguments), strict=False):
-        if word.startswith("-"):
-            name = word.partition("=")[0]
-            option = name if name in lists else None
-        elif option is not None and before != option:
-            result.append(option)
-        result.append(word)
-    return result
-
-
 def split(words: Sequence[str]) -> Iterator[str]:
     """Yield the comma-separated parts of all words."""
     for word in words:

@@ -6,10 +6,14 @@ from typing import Annotated
 
 import typer
 
+from instances import FAMILIES
+from instances.commandline import completing
+
 Words = list[str] | None
 Users = Annotated[Words, typer.Option(help="Numbers of users: 10 20 30, or 10-12.")]
-Family = Annotated[Words, typer.Option(help="Families of the generator.")]
+Family = Annotated[
+    Words,
+    typer.Option(help="Families of the generator.", autocompletion=completing(lambda: FAMILIES)),
+]
 Seeds = Annotated[Words, typer.Option(help="Seeds: 1 2 3, or 1-5.")]
 Inputs = Annotated[Words, typer.Option("--input", help="Instance files, instead of generating.")]
-#: Their names: what `bench_cases.select` takes.
-SELECTING = ("--users", "--family", "--seeds", "--input")

@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from instances import InputError, commandline
+from formulations import solver_names
+from heuristics import algorithms
+from instances import FAMILIES, InputError, commandline
 from instances.commandline import Exit
 
 from . import sources, summary, workers
@@ -27,7 +29,11 @@ def main(
     more: Annotated[list[Path] | None, typer.Argument(help="More instance files.")] = None,
     instances: Annotated[int, typer.Option(min=1, help="How many are drawn.")] = 1000,
     family: Annotated[
-        list[str] | None, typer.Option(help="A family to draw (repeat it); all if left out.")
+        list[str] | None,
+        typer.Option(
+            help="A family to draw (repeat it); all if left out.",
+            autocompletion=commandline.completing(lambda: FAMILIES),
+        ),
     ] = None,
     files: Annotated[
         list[Path] | None, typer.Option("--input", help="Instance files, instead of drawing.")
@@ -38,9 +44,15 @@ def main(
     users: Annotated[int | None, typer.Option(min=0, help="Users in each instance.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of each family's first instance.")] = 0,
     algorithm: Annotated[
-        str, typer.Option(help="A name of heuristics.solve, 'printed', or yourmodule:function.")
+        str,
+        typer.Option(
+            help="A name of heuristics.solve, or yourmodule:function.",
+            autocompletion=commandline.completing(algorithms),
+        ),
     ] = "balance",
-    solver: Annotated[str, typer.Option(help="Exact solver.")] = Guarantee.solver,
+    solver: Annotated[
+        str, typer.Option(help="Exact solver.", autocompletion=commandline.completing(solver_names))
+    ] = Guarantee.solver,
     time_limit: Annotated[
         float, typer.Option(min=0.001, help="Seconds for each exact solution.")
     ] = 60.0,
@@ -99,7 +111,7 @@ def _report(outcome: Outcome, guarantee: Guarantee, output: Path | None, form: s
             console.print(line, markup=False, soft_wrap=True)
 
 
+COMMAND = commandline.Command(main, "verify.bound", "--family paper-4a --users 12 --instances 100")
+
 if __name__ == "__main__":
-    commandline.run(
-        main, "verify.bound", "python -m verify.bound --family paper-4a --users 12 --instances 100"
-    )
+    COMMAND.run()

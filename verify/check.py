@@ -60,7 +60,7 @@ def main(
     return Exit.HELD if report.feasible else Exit.VIOLATION
 
 
+COMMAND = commandline.Command(main, "verify.check", "instance.json optimum.json --plot when.svg")
+
 if __name__ == "__main__":
-    commandline.run(
-        main, "verify.check", "python -m verify.check instance.json schedule.json --problem P2"
-    )
+    COMMAND.run()

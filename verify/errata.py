@@ -59,5 +59,7 @@ def _show(rows: list[findings.Finding], folder: Path) -> None:
         console.print(line, style="green", soft_wrap=True)
 
 
+COMMAND = commandline.Command(main, "verify.errata", "--output errata")
+
 if __name__ == "__main__":
-    commandline.run(main, "verify.errata", "python -m verify.errata --output errata")
+    COMMAND.run()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
+import heuristics
 from instances import InputError, commandline, dumps
 from instances.commandline import Exit
 
@@ -20,7 +21,11 @@ from .kernels import READY, ready_enumeration
 
 def main(
     algorithm: Annotated[
-        str, typer.Option(help="A name of heuristics.solve, 'printed', or yourmodule:function.")
+        str,
+        typer.Option(
+            help="A name of heuristics.solve, or yourmodule:function.",
+            autocompletion=commandline.completing(heuristics.algorithms),
+        ),
     ] = "balance",
     users: Annotated[int, typer.Option(min=1, max=MOST_USERS, help="In every instance.")] = 5,
     objective: Annotated[
@@ -35,7 +40,7 @@ def main(
     until: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Stop at this ratio or below.")
     ] = 0.0,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random instances.")] = 0,
     output: Annotated[Path, typer.Option(help="Folder for what is found.")] = Path("balance-hunt"),
     as_json: commandline.AsJson = False,
 ) -> Exit:
@@ -131,5 +136,7 @@ def _closing(data: dict[str, Any]) -> list[str]:
     return [*lines, f"FAIL: {' and '.join(below + broken)}"]
 
 
+COMMAND = commandline.Command(main, "verify.hunt", "--algorithm printed --seconds 120")
+
 if __name__ == "__main__":
-    commandline.run(main, "verify.hunt", "python -m verify.hunt --algorithm printed --seconds 120")
+    COMMAND.run()

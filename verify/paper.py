@@ -18,13 +18,17 @@ from instances.pictures import MISSING, has_matplotlib
 from . import paper_report as report
 from . import workers
 from .many import Dask, Jobs, Resume, one_line_if_stopped
-from .paper_run import GROUPS, Recomputed, chosen, recompute, studies
+from .paper_reported import FIGURES
+from .paper_run import ABLATIONS, GROUPS, Recomputed, chosen, recompute, studies
 
 
 def main(
     figure: Annotated[
         list[str] | None,
-        typer.Option(help=f"1, 4a, ..., 7b, an ablation, or {', '.join(GROUPS)}; repeat it."),
+        typer.Option(
+            help=f"1, 4a, ..., 7b, an ablation, or {', '.join(GROUPS)}; repeat it.",
+            autocompletion=commandline.completing(lambda: (*FIGURES, *ABLATIONS, *GROUPS)),
+        ),
     ] = None,
     seeds: Annotated[
         str | None, typer.Option(help="Instances of each point, instead of the studies': 1-20.")
@@ -99,7 +103,7 @@ def _show(evaluation: report.Evaluation, output: Path, console: Console, as_json
     console.print(evaluation.closing, markup=False, soft_wrap=True)
 
 
+COMMAND = commandline.Command(main, "verify.paper", "--figure 4a --seeds 1-20 --jobs 2")
+
 if __name__ == "__main__":
-    commandline.run(
-        main, "verify.paper", "python -m verify.paper --figure 4a --seeds 1-20 --jobs 2"
-    )
+    COMMAND.run()

@@ -28,7 +28,10 @@ def main(
     instances: Annotated[int, typer.Option(min=1, help="How many for each claim.")] = 50,
     claim: Annotated[
         list[str] | None,
-        typer.Option(help=f"One of {', '.join([*CLAIMS, COUNTED])} (repeat it); all if left out."),
+        typer.Option(
+            help=f"One of {', '.join([*CLAIMS, COUNTED])} (repeat it); all if left out.",
+            autocompletion=commandline.completing(lambda: [*CLAIMS, COUNTED]),
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of each claim's first instance.")] = 0,
     jobs: Jobs = None,
@@ -102,7 +105,7 @@ def _verdict(campaign: Campaign, counts: list[Count]) -> tuple[str]:
     return ("[green]PASS: every claim holds, every erratum shows",)
 
 
+COMMAND = commandline.Command(main, "verify.propositions", "--claim prop4 --instances 200")
+
 if __name__ == "__main__":
-    commandline.run(
-        main, "verify.propositions", "python -m verify.propositions --claim prop4 --instances 200"
-    )
+    COMMAND.run()

@@ -78,5 +78,7 @@ def _line(outcome: Mapping[str, object]) -> str:
     return f"{text} ({how}{', '.join(parts)}; {outcome['seconds']:.3g} s)"
 
 
+COMMAND = commandline.Command(main, "verify.prove", "instance.json --bound 24")
+
 if __name__ == "__main__":
-    commandline.run(main, "verify.prove", "python -m verify.prove instance.json --bound 24")
+    COMMAND.run()

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from formulations import solver_names
 from instances import commandline
 from instances.commandline import Exit
 
@@ -31,7 +32,9 @@ ASIDE_SECONDS = 300.0
 def main(
     instances: Annotated[int, typer.Option(min=1, help="How many are drawn.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first.")] = 0,
-    solver: Annotated[str, typer.Option(help="Exact solver.")] = Reduction.solver,
+    solver: Annotated[
+        str, typer.Option(help="Exact solver.", autocompletion=commandline.completing(solver_names))
+    ] = Reduction.solver,
     time_limit: Annotated[
         float, typer.Option(min=0.001, help="Seconds for each exact solution.")
     ] = Reduction.time_limit,
@@ -87,5 +90,7 @@ def _report(findings: Findings, reduction: Reduction, output: Path | None, as_js
         console.print(line, markup=False, soft_wrap=True)
 
 
+COMMAND = commandline.Command(main, "verify.reduction", "--instances 50 --seed 7")
+
 if __name__ == "__main__":
-    commandline.run(main, "verify.reduction", "python -m verify.reduction --instances 50 --seed 7")
+    COMMAND.run()

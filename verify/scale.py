@@ -92,7 +92,7 @@ def _table(found: dict[str, Forecast]) -> Table:
     return table
 
 
+COMMAND = commandline.Command(main, "verify.scale", "--instances 10000000 --workers 100")
+
 if __name__ == "__main__":
-    commandline.run(
-        main, "verify.scale", "python -m verify.scale --instances 10000000 --workers 100"
-    )
+    COMMAND.run()

@@ -35,7 +35,7 @@ def main(
     fix: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE stays as it is; repeat it.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0)] = Search.seed,
+    seed: Annotated[int, typer.Option(min=0, help="Of the drawn settings.")] = Search.seed,
     quick: Annotated[bool, typer.Option("--quick", help="A few settings, one minute.")] = False,
     jobs: Jobs = None,
     dask: Dask = None,
@@ -99,5 +99,7 @@ def _report(asked: Search, answer: Answer, output: Path | None, as_json: bool) -
         console.print(line, markup=False, soft_wrap=True)
 
 
+COMMAND = commandline.Command(main, "verify.settings", "--quick")
+
 if __name__ == "__main__":
-    commandline.run(main, "verify.settings", "python -m verify.settings --quick")
+    COMMAND.run()

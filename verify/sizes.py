@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from statistics import mean
 from typing import Annotated, Any
@@ -12,11 +11,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from formulations.rows import CUTS, cuts_of
 from instances import InputError, commandline
 from instances.commandline import Exit
 
-from .bench_cases import select, spread
-from .bench_options import SELECTING, Family, Inputs, Seeds, Users
+from .bench_cases import select
+from .bench_options import Family, Inputs, Seeds, Users
 
 
 def main(
@@ -25,7 +25,11 @@ def main(
     seeds: Seeds = None,
     inputs: Inputs = None,
     cuts: Annotated[
-        str, typer.Option(help="Cuts to try beside: none, pairs,dominance,count or all.")
+        str,
+        typer.Option(
+            help="Cuts to try beside: none, pairs,dominance,count or all.",
+            autocompletion=commandline.completing(lambda: ("none", *CUTS, "all")),
+        ),
     ] = "none",
     as_json: commandline.AsJson = False,
 ) -> Exit:
@@ -37,7 +41,6 @@ def main(
     Exit code 0: done; 2: bad input.
     """
     import formulations
-    from formulations.rows import cuts_of
 
     from .formulation_sizes import Size, sizes, variants
 
@@ -83,13 +86,7 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
     console.print(table)
 
 
-def command() -> None:
-    """Run `main` on the process's arguments and exit."""
-    sys.argv[1:] = spread(sys.argv[1:], SELECTING)
-    commandline.run(
-        main, "verify.sizes", "python -m verify.sizes --users 10 20 30 --seeds 1-3 --cuts all"
-    )
-
+COMMAND = commandline.Command(main, "verify.sizes", "--users 10 20 30 --seeds 1-3 --cuts all")
 
 if __name__ == "__main__":
-    command()
+    COMMAND.run()

@@ -26,7 +26,11 @@ from .study_stats import summarise
 
 def main(
     study: Annotated[
-        str, typer.Argument(help="A TOML file, or a study that is shipped: " + ", ".join(shipped()))
+        str,
+        typer.Argument(
+            help="A TOML file, or a study that is shipped: " + ", ".join(shipped()),
+            autocompletion=commandline.completing(shipped),
+        ),
     ],
     seeds: Annotated[
         str | None, typer.Option(help="Instances of each point, instead of the study's: 1-20.")
@@ -76,5 +80,7 @@ def _show(study: Study, rows: list[Row], form: str) -> None:
             console.print(line, markup=False, soft_wrap=True)
 
 
+COMMAND = commandline.Command(main, "verify.sweep", "figure-4a --quick --output sweep")
+
 if __name__ == "__main__":
-    commandline.run(main, "verify.sweep", "python -m verify.sweep figure-4a --quick --output sweep")
+    COMMAND.run()

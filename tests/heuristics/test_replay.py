@@ -14,7 +14,7 @@ import pytest
 
 from formulations.policy import optimal
 from heuristics.arrivals import TICKS, Arrival, arrivals
-from heuristics.replay import main
+from heuristics.replay import COMMAND
 from heuristics.replay_plots import plot_hits, plot_load
 from heuristics.replays import Replay, replay
 from heuristics.rounds import Policy, Violation, rounds
@@ -22,7 +22,6 @@ from instances import (
     InputError,
     Instance,
     Schedule,
-    commandline,
     generate,
     load,
     load_schedule,
@@ -192,7 +191,7 @@ def run(
     def run(*arguments: str | Path) -> Shown:
         monkeypatch.setattr(sys, "argv", ["heuristics.replay", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            commandline.run(main, "heuristics.replay", "")
+            COMMAND.run()
         return int(ended.value.code or 0), *capsys.readouterr()
 
     return run

@@ -58,7 +58,7 @@ def test_the_papers_server() -> None:
     assert server.bytes_per_value == 2
     assert (server.alpha_llm, server.beta_llm) == (4.5e-15, 0.0163)
     assert (server.alpha_slm, server.beta_slm) == (1.0e-14, 0.0024)
-    timing = gpu("rtx 4090").timing
+    timing = gpu("rtx-4090").timing
     assert timing is not None
     assert "FP16" in timing.provenance
 

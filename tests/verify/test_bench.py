@@ -10,7 +10,7 @@ import pytest
 from instances import InputError, Result, Schedule, generate, save
 from instances.commandline import Exit
 from verify import bench_files
-from verify.bench_cases import from_files, generated, integers, select, spread
+from verify.bench_cases import from_files, generated, integers, select
 from verify.bench_check import cross_check, faults
 from verify.bench_compare import changed_objectives, compare, evidence, protocol_changes
 from verify.bench_lines import Line, cross, find, parse
@@ -57,12 +57,6 @@ def test_integers_in_all_spellings() -> None:
 def test_bad_integers_are_refused(word: str) -> None:
     with pytest.raises(InputError, match="--users"):
         integers([word], "--users")
-
-
-def test_bare_words_belong_to_the_list_option_before_them() -> None:
-    spelled = "--users 10 20 --jobs 1 --seeds 1-5 7 --json --users=3 4"
-    spread_out = "--users 10 --users 20 --jobs 1 --seeds 1-5 --seeds 7 --json --users=3 --users 4"
-    assert spread(spelled.split(), ("--users", "--seeds")) == spread_out.split()
 
 
 def test_lines_and_their_crossings() -> None:

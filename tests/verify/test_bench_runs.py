@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from instances import InputError, generate
-from verify.bench import command
+from verify.bench import COMMAND
 from verify.bench_cases import Case, generated
 from verify.bench_check import cross_check
 from verify.bench_lines import Line, cross, parse, solve
@@ -217,7 +217,7 @@ def test_bad_usage_is_one_line(
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "argv", ["verify.bench", *arguments.split()])
     with pytest.raises(SystemExit) as ended:
-        command()
+        COMMAND.run()
     assert ended.value.code == 2
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from instances import commandline, generate, save
+from instances import generate, save
 from verify import bound as verify_bound
 from verify.runner import STARTING
 
@@ -171,7 +171,7 @@ def test_an_interrupt_says_how_to_go_on(
     monkeypatch.setattr(verify_bound, "check_all", interrupted)
     monkeypatch.setattr(sys, "argv", ["bound", "--output", str(tmp_path / "run")])
     with pytest.raises(SystemExit) as end:
-        commandline.run(verify_bound.main, "verify.bound", "")
+        verify_bound.COMMAND.run()
     assert end.value.code == 130
     assert capsys.readouterr().err == "interrupted; --resume goes on\n"
 
@@ -232,7 +232,7 @@ def test_bad_usage_is_one_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["bound", *arguments])
     with pytest.raises(SystemExit) as end:
-        commandline.run(verify_bound.main, "verify.bound", "")
+        verify_bound.COMMAND.run()
     printed = capsys.readouterr()
     assert (end.value.code, printed.out) == (2, "")
     assert printed.err.startswith("error: ")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from instances import InputError, commandline, generate, save
+from instances import InputError, generate, save
 from instances.commandline import Exit
 from verify import study_plots, study_rows, sweep, workers
 from verify.results import Row
@@ -290,7 +290,7 @@ def command(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(workers, "chosen", threads)
     monkeypatch.setattr(sys, "argv", ["sweep", *arguments])
     with pytest.raises(SystemExit) as ended:
-        commandline.run(sweep.main, "verify.sweep", "example")
+        sweep.COMMAND.run()
     return int(ended.value.code or 0)
 
 
