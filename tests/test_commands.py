@@ -10,6 +10,8 @@ import pytest
 from verify.umbrella import COMMANDS, load
 
 ROOT = Path(__file__).resolve().parents[1]
+#: Other tests import some of the modules that are run here as ``python -m`` would.
+pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
 NAMES = [f"{package}.{name}" for package, names in COMMANDS.items() for name in names]
 
 
