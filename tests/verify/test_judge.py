@@ -139,6 +139,15 @@ def test_shares_off_the_grids_are_a_violation_of_their_own() -> None:
     assert verify.check(roomy, split(0.3), "P1").feasible
 
 
+def test_a_draft_length_that_is_no_choice_is_a_violation_by_its_distance() -> None:
+    choice = instance(memory=1000, b=1000.0).model_copy(update={"draft_lengths": (1, 3)})
+    served = {length: Schedule(z=0.5, sd=("b",), draft_length=length) for length in (3, 6)}
+    assert verify.check(choice, served[3]).worst["draft_lengths"].slack == 0
+    report = verify.check(choice, served[6])
+    assert report.violations == {"draft_lengths": 1}
+    assert report.worst["draft_lengths"].slack == -3
+
+
 def test_every_late_user_counts() -> None:
     late = instance(a=3.0, b=3.0)
     report = verify.check(late, Schedule(z=0.5, ad=("a", "b")))
@@ -169,6 +178,57 @@ def test_malformed_schedules_are_refused() -> None:
     twice = Schedule.model_construct(z=0.5, lam=None, ad=("a",), sd=("a",))
     with pytest.raises(ValueError, match="more than once: 'a'"):
         verify.check(instance(), twice)
+
+
+def plain(kind: str, user: str | None, left: float, right: float, slack: str, unit: str) -> dict:
+    return {
+        "kind": kind,
+        "user": user,
+        "left": left,
+        "right": right,
+        "slack": right - left,
+        "exact_slack": slack,
+        "unit": unit,
+        "holds": right >= left,
+    }
+
+
+def test_a_report_as_plain_data() -> None:
+    report = verify.check(instance(memory=WEIGHTS + AD_BYTES + SD_BYTES - 1, b=5.5), BOTH).to_dict()
+    assert report.pop("inequalities") == [
+        plain("z_grid", None, 0, 0, "0", ""),
+        plain("ad_share", None, 0, 0.5, "1/2", ""),
+        plain("sd_share", None, 0, 0.5, "1/2", ""),
+        plain("memory", None, 44, 43, "-1", "B"),
+        plain("ad_latency", "a", 3.128, 3.128, "0", "s"),
+        {**plain("sd_latency", "b", 3.458, 3.5, "21/500", "s"), "slack": 0.042},
+    ]
+    assert report == {
+        "problem": "P1",
+        "feasible": False,
+        "served": 2,
+        "violations": {"memory": 1},
+    }
+
+
+def test_split_memory_is_measured_in_bytes() -> None:
+    rows = verify.check(instance(), split(0.5), "P2").worst
+    assert (rows["ad_memory"].unit, rows["sd_memory"].unit) == ("B", "B")
+
+
+def test_a_report_names_the_value_where_it_is_not_the_number_of_users() -> None:
+    worthy = instance()
+    users = tuple(each.model_copy(update={"value": 3}) for each in worthy.users)
+    worthy = worthy.model_copy(update={"users": users})
+    assert verify.check(worthy, BOTH).to_dict()["value"] == 6
+
+
+def test_a_time_beyond_all_doubles_is_none_in_plain_data() -> None:
+    slow = instance().hardware.model_copy(update={"alpha_llm": 1e308})
+    report = verify.check(instance().model_copy(update={"hardware": slow}), BOTH).to_dict()
+    late = {row["kind"]: row for row in report["inequalities"]}["ad_latency"]
+    assert (late["left"], late["slack"], late["holds"]) == (None, None, False)
+    assert late["right"] == 3.128
 
 
 def random_assignment(data: Instance, random: np.random.Generator, with_lambda: bool):
