@@ -161,38 +161,6 @@ def test_costs_of_whole_ticks_are_exact() -> None:
         assert (tables.ad_step, tables.sd_step) == (125 * 10**9, 1875 * 10**8)
 
 
-def test_a_third_of_a_tick_counts_against_the_user_built_up_and_for_them_built_down() -> None:
-    # one token in 1 / 3e12 s either way: upload 1/3 ps, budget 0.3 s less 1/3 ps
-    links = {"uplink_hz": 3e12, "uplink_bps_per_hz": 1.0}
-    links |= {"downlink_hz": 3e12, "downlink_bps_per_hz": 1.0}
-    user = make_user(input_tokens=1, output_tokens=1, deadline_s=0.3, **links)
-    up, down = (build_tables(make_instance(user), rounded_up=way) for way in (True, False))
-    assert (up.rounded_up, down.rounded_up) == (True, False)
-    assert (up.upload.tolist(), up.deadline.tolist()) == ([1], [3 * 10**11 - 1])
-    assert (down.upload.tolist(), down.deadline.tolist()) == ([0], [3 * 10**11])
-
-
-@pytest.mark.parametrize("rounded_up", [True, False])
-@pytest.mark.parametrize(
-    ("mode", "deadline_s", "memory_bytes"),
-    # three tokens leave the server in 3 ns; times and bytes of the long user in test_exact,
-    # alone with the whole GPU: 0.5 + 3/8 + 0.092 s, 5 tokens of 4 B beside 12 B of weights, and
-    # 0.5 + 3/8 + 2/16 + 0.252 s, 3.5 and 4.5 tokens of 4 B beside both models' 24 B
-    [("ad_allowed", 0.967000003, 12 + 20), ("sd_allowed", 1.252000003, 24 + 32)],
-)
-def test_a_mode_is_allowed_up_to_its_last_tick_and_byte(
-    mode: str, deadline_s: float, memory_bytes: int, rounded_up: bool
-) -> None:
-    def allowed(late: float, more: int) -> bool:
-        user = make_user(deadline_s=round(deadline_s + late, 12))
-        instance = make_instance(user, memory_bytes=memory_bytes + more)
-        return bool(getattr(build_tables(instance, rounded_up), mode)[0])
-
-    assert allowed(0, 0)
-    assert not allowed(-1e-12, 0)
-    assert not allowed(0, -1)
-
-
 def test_room_and_shares() -> None:
     instance = make_instance(memory_bytes=101, lambda_grid=(0.0, 0.3, 1.0))
     tables = build_tables(instance)
