@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,8 +22,10 @@ from .bench_options import Family, Inputs, Seeds, Users, Words
 from .bench_protocol import Protocol
 from .bench_records import read_csv, to_csv
 from .bench_report import show
-from .bench_runs import Probe, settle
+from .bench_runs import Probe, settle, threads
 from .bench_session import Findings, Session, conduct
+from .many import Dask
+from .workers import chosen
 
 #: What is measured if no solver is named.
 SOLVERS = ("threshold", "highs")
@@ -63,7 +66,10 @@ def main(
     warm: Annotated[
         bool, typer.Option("--warm/--cold", help="Cold: imports and kernel loading count.")
     ] = True,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time; more disturb timings.")] = 1,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time, 1; more disturb timings.")
+    ] = None,
+    dask: Dask = None,
     reference: Annotated[
         str | None, typer.Option(help="Line that ratios refer to; highs, if it runs.")
     ] = None,
@@ -84,9 +90,12 @@ def main(
     Exit code 0: all answers consistent; 1: a wrong answer; 2: bad input; 3: nothing solved.
     """
     form = commandline.form(as_json, as_csv)
+    crew = threads(jobs or 1) if dask is None else chosen(jobs, dask)
     protocol = Protocol(
-        problem, time_limit, grace, repeat, warm, warm_up_limit, jobs=jobs, shift_s=shift
+        problem, time_limit, grace, repeat, warm, warm_up_limit, jobs=crew.width, shift_s=shift
     )
+    if dask is not None:
+        protocol = replace(protocol, load_at_start=None)  # this machine's says nothing
     old = [] if compare is None else read_csv(compare)
     cases = select(family or (), users or (), seeds or (), inputs or ())
     wanted = cross(solvers or SOLVERS, formulations or ())
@@ -97,7 +106,7 @@ def main(
     lines = settle(wanted, protocol)
     _warn(lines)
     session = Session(lines, cases, protocol, find(list(lines), reference), old)
-    findings = conduct(session, files.keeper(output, session))
+    findings = conduct(session, files.keeper(output, session), crew)
     _report(findings, compare, output, form)
     return findings.exit_code
 

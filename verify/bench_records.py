@@ -63,6 +63,8 @@ class Record:
         Calls timed.
     message : str
         What went wrong, in one line.
+    machine : str
+        The processor that the run was on.
     """
 
     family: str
@@ -89,6 +91,7 @@ class Record:
     peak_mb: float | None = None
     repeats: int = 0
     message: str = ""
+    machine: str = ""
 
     @property
     def time(self) -> Time:

@@ -79,13 +79,17 @@ def notable_lines(records: Sequence[Record]) -> Iterator[str]:
 
 
 def busy_lines(records: Sequence[Record], protocol: Protocol) -> Iterator[str]:
-    """Yield what disturbs the times: a busy machine, lines that use more than one core."""
+    """Yield what disturbs the times: a busy machine, unlike ones, more than one core a line."""
     load = protocol.load_at_start
     if load is not None and load > max(0.5, cores() - protocol.jobs):
         yield (
             f"the load was {load:.1f} on {cores()} cores at the start: other programs disturb "
             "the times (compare cpu_s with runtime_s)"
         )
+    machines = {record.machine for record in records} - {""}
+    if len(machines) > 1:
+        kinds = "; ".join(sorted(machines))
+        yield f"runs were on unlike machines, their times do not compare: {kinds}"
     for line in dict.fromkeys(record.line for record in records):
         shares = [
             record.cpu_s / record.runtime_s

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Generator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -20,8 +20,9 @@ from instances import InputError, Result, Schedule, dumps
 from .bench_cases import Case
 from .bench_check import faults
 from .bench_lines import Line
-from .bench_protocol import Protocol
+from .bench_protocol import Protocol, cpu_model
 from .bench_records import Outcome, Record, outcome_of
+from .workers import Workers
 
 #: Variables that hold numerical libraries to one thread.
 ONE_THREAD = tuple(
@@ -176,9 +177,13 @@ def settle(wanted: Mapping[Line, Sequence[Line]], protocol: Protocol) -> dict[Li
 
 def failed_run(line: Line, case: Case, protocol: Protocol, answer: Probe) -> Run:
     """Return the run of a line that failed its warm-up: not made, counted as that failure."""
-    facts = _facts(line, case, protocol)
     message = f"not run, for it failed the warm-up: {answer.message}"
-    return Run(Record(**facts, outcome=Outcome(answer.ended), message=message))
+    return _failure(line, case, protocol, Probe(answer.ended, message))
+
+
+def _failure(line: Line, case: Case, protocol: Protocol, how: Probe) -> Run:
+    facts = _facts(line, case, protocol)
+    return Run(Record(**facts, outcome=Outcome(how.ended), message=how.message))
 
 
 def run(line: Line, case: Case, protocol: Protocol) -> Run:
@@ -189,7 +194,8 @@ def run(line: Line, case: Case, protocol: Protocol) -> Run:
         if answer["ended"] == "warm-up":
             version = answer["solver_version"]
             answer = child.receive(protocol.time_limit_s + protocol.grace_s)
-    facts = _facts(line, case, protocol) | {"solver_version": version}
+    measured_here = {"solver_version": version, "machine": cpu_model()}
+    facts = _facts(line, case, protocol) | measured_here
     if answer["ended"] != "answer":
         outcome = Outcome(answer["ended"])
         return Run(Record(**facts, outcome=outcome, message=answer["message"]))
@@ -240,21 +246,33 @@ def _parts(result: Result) -> dict[str, Any]:
 
 
 def run_all(
-    lines: Mapping[Line, Probe], cases: Sequence[Case], protocol: Protocol
+    lines: Mapping[Line, Probe], cases: Sequence[Case], protocol: Protocol, workers: Workers
 ) -> Generator[Run]:
-    """Yield every line on every instance as they finish; closing it ends the open ones."""
-    pool = ThreadPoolExecutor(protocol.jobs)
-    futures: list[Future[Run]] = [
-        pool.submit(run, line, case, protocol)
+    """Yield every line on every instance as they finish; closing it ends the open ones.
+
+    A run whose worker died, however often a cluster tried it again, is a crash.
+    """
+    executor = workers.start()
+    asked = {
+        executor.submit(run, line, case, protocol)
         if answer.usable
-        else pool.submit(failed_run, line, case, protocol, answer)
+        else executor.submit(failed_run, line, case, protocol, answer): (line, case)
         for case in cases
         for line, answer in lines.items()
-    ]
+    }
     try:
-        for future in as_completed(futures):
-            yield future.result()
+        for future in as_completed(asked):
+            try:
+                yield future.result()
+            except Exception as error:
+                lost = Probe("crashed", f"lost: {type(error).__name__}: {error}")
+                yield _failure(*asked[future], protocol, lost)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        workers.stop(executor)
         for child in list(_alive):
             child.kill()
+
+
+def threads(jobs: int) -> Workers:
+    """Return threads of this process, each of which watches the process of its run."""
+    return Workers(jobs, lambda: ThreadPoolExecutor(jobs))

@@ -20,6 +20,7 @@ from .bench_records import COMPLETE, Outcome, Record
 from .bench_runs import Probe, Run, run_all
 from .bench_summary import Summary, summarise
 from .progress import track
+from .workers import Workers
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Findings:
         return Exit.HELD if outcomes.intersection(COMPLETE) else Exit.UNDECIDED
 
 
-def conduct(session: Session, keep: Callable[[Record], None]) -> Findings:
+def conduct(session: Session, keep: Callable[[Record], None], workers: Workers) -> Findings:
     """Make all runs and check them.
 
     Parameters
@@ -106,10 +107,12 @@ def conduct(session: Session, keep: Callable[[Record], None]) -> Findings:
     session : Session
     keep : callable
         Gets each record as its run ends, so that a killed benchmark leaves its rows.
+    workers : Workers
+        Where runs are made: `bench_runs.threads`, or a cluster's.
     """
     runs: list[Run] = []
     interrupted = False
-    everything = run_all(session.lines, session.cases, session.protocol)
+    everything = run_all(session.lines, session.cases, session.protocol, workers)
     total = len(session.lines) * len(session.cases)
     try:
         with closing(everything):

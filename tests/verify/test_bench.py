@@ -19,9 +19,7 @@ from verify.bench_protocol import Protocol, flat
 from verify.bench_records import Outcome, Record, outcome_of, read_csv, read_protocol, to_csv
 from verify.bench_runs import Probe
 from verify.bench_session import Findings, Session
-from verify.bench_stats import (
-    Time,
-)
+from verify.bench_stats import Time
 from verify.bench_summary import profile, scaling, summarise
 
 

@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,10 @@ from verify.bench_check import cross_check
 from verify.bench_lines import Line, cross, parse, solve
 from verify.bench_protocol import Protocol
 from verify.bench_records import Outcome, read_csv
-from verify.bench_runs import Probe, failed_run, probe, run, settle
-from verify.bench_stats import (
-    Time,
-)
+from verify.bench_report import busy_lines
+from verify.bench_runs import Probe, failed_run, probe, run, run_all, settle
+from verify.bench_stats import Time
+from verify.workers import Workers
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLVERS = "tests.verify.bench_solvers:"
@@ -133,6 +134,31 @@ def test_lines_name_cuts_and_what_to_leave_out(monkeypatch: pytest.MonkeyPatch) 
 
 def test_probe_tells_why_a_line_is_refused() -> None:
     assert "nonsense" in probe(Line("highs", "nonsense"), PROTOCOL).message
+
+
+def test_a_run_whose_worker_died_is_one_row(twelve: Case) -> None:
+    class Dying(ThreadPoolExecutor):
+        def submit(self, function: Any, line: Line, *rest: Any) -> Future[Any]:  # type: ignore[override]
+            if line.solver != "own:lost":
+                return super().submit(function, line, *rest)
+            lost: Future[Any] = Future()
+            lost.set_exception(ConnectionError("worker gone"))
+            return lost
+
+    lines = {Line(SOLVERS + "nobody"): Probe("warm-up"), Line("own:lost"): Probe("warm-up")}
+    runs = run_all(lines, [twelve], PROTOCOL, Workers(1, lambda: Dying(1)))
+    found = {run.record.line: run.record for run in runs}
+    assert found["own:lost"].outcome is Outcome.CRASHED
+    assert found["own:lost"].message == "lost: ConnectionError: worker gone"
+    assert found[SOLVERS + "nobody"].outcome is Outcome.ANSWERED
+
+
+def test_unlike_machines_are_named(twelve: Case) -> None:
+    record = failed_run(Line("own:slow"), twelve, PROTOCOL, Probe("killed")).record
+    records = [replace(record, machine=name) for name in ("one", "one", "other")]
+    (line,) = busy_lines(records, replace(PROTOCOL, load_at_start=None))
+    assert line.endswith("one; other")
+    assert not list(busy_lines(records[:2], replace(PROTOCOL, load_at_start=None)))
 
 
 # The command

@@ -17,7 +17,8 @@ import pytest
 from instances import InputError
 from instances.commandline import Exit
 from tests.verify import runner_jobs
-from verify import bound, sweep
+from verify import bench, bound, sweep
+from verify.bench_records import Outcome, read_csv
 from verify.results import ResultsFile
 from verify.runner import Task, run
 from verify.workers import dask
@@ -101,6 +102,24 @@ def test_a_cluster_is_the_same_command(address: str, tmp_path: Path, command: st
     rows = [json.loads(line) for line in results.read_text().splitlines()[1:]]
     assert len({row["key"] for row in rows}) == len(rows) == 80
     assert not [row for row in rows if "error" in row]
+    assert held == Exit.HELD
+
+
+@pytest.mark.slow
+def test_a_benchmark_on_a_cluster_loses_no_run(address: str, tmp_path: Path) -> None:
+    asked = {"solvers": ["threshold", "heuristics:balance"], "users": ["8"], "seeds": ["1-10"]}
+    with ThreadPoolExecutor(1) as aside:
+        over = threading.Event()
+        killed = aside.submit(kill_a_worker, address, tmp_path / "runs.csv", 40, over)
+        try:
+            held = bench.main(**asked, dask=address, output=tmp_path)
+        finally:
+            over.set()
+        assert killed.result(), "no worker was killed"
+    records = read_csv(tmp_path / "runs.csv")
+    assert len({(record.instance, record.line) for record in records}) == len(records) == 20
+    assert {record.outcome for record in records} == {Outcome.SOLVED, Outcome.ANSWERED}
+    assert all(record.machine for record in records)
     assert held == Exit.HELD
 
 
