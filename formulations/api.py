@@ -209,9 +209,9 @@ def _grid_indices(
     if problem not in get_args(Problem):
         raise ValueError(f"unknown problem {problem!r}; choose from {', '.join(get_args(Problem))}")
     if problem == "P3" and (z is None or lam is None):
-        raise ValueError("P3 needs both z and lam")
+        raise ValueError("P3 needs both z and lam (--z and --lambda)")
     if problem == "P1" and lam is not None:
-        raise ValueError("P1 shares the memory and takes no lam; use P2 or P3")
+        raise ValueError("P1 shares the memory and takes no lam (--lambda); use P2 or P3")
     z_indices = _positions("z", z, instance.z_grid)
     return z_indices, None if problem == "P1" else _positions("lam", lam, instance.lambda_grid)
 

@@ -148,6 +148,10 @@ def create(name: str) -> Backend:
     raise ValueError(f"unknown solver {name!r}; choose from {choices}")
 
 
+#: Options of the MILP solvers alone.
+MILP_OPTIONS = ("formulation", "cuts", "apart")
+
+
 def check_options(
     name: str,
     request: Request,
@@ -176,6 +180,7 @@ def check_options(
     for option in request.options:
         if option not in known:
             choices = ", ".join(sorted(known)) or "none"
-            raise ValueError(f"solver {name!r} has no option {option!r} (it has: {choices})")
+            hint = "; the MILP solvers have, such as 'highs'" if option in MILP_OPTIONS else ""
+            raise ValueError(f"solver {name!r} has no option {option!r} (it has: {choices}{hint})")
     if request.node_limit is not None and not counts_nodes:
         raise ValueError(f"solver {name!r} counts no nodes; use a time limit")

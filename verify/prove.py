@@ -68,14 +68,19 @@ def _line(outcome: Mapping[str, object]) -> str:
     """Return the outcome in one line."""
     counts = outcome["counts"]
     assert isinstance(counts, dict)
-    parts = [f"{count} {name}" for name, count in counts.items()]
-    parts += [f"{outcome['open']} open"] if "open" in outcome else []
-    parts += [f"milp: {outcome['milp']}"] if outcome.get("milp") else []
-    text = f"at most {outcome['bound']} of {outcome['users']} users: {outcome['verdict']}"
+    claim = f"at most {outcome['bound']} of {outcome['users']} users"
     if "failure" in outcome:
-        return f"{text} does not hold: {outcome['failure']}"
+        return f"{claim}: the proof does not hold: {outcome['failure']}"
+    seconds = f"{outcome['seconds']:.3g} s"
+    if outcome["verdict"] == "refuted":
+        return f"{claim}: refuted, a schedule serves more ({sum(counts.values())} boxes; {seconds})"
+    parts = [f"{count} {name}" for name, count in counts.items()]
+    parts += [f"milp: {outcome['milp']}"] if outcome.get("milp") else []
+    verdict = "proven"
+    if outcome["verdict"] == "open":
+        verdict = f"undecided, {outcome['open']} boxes left at the time limit"
     how = "rechecked in integers; " if "rechecked" in outcome else ""
-    return f"{text} ({how}{', '.join(parts)}; {outcome['seconds']:.3g} s)"
+    return f"{claim}: {verdict} ({how}{', '.join(parts)}; {seconds})"
 
 
 COMMAND = commandline.Command(main, "verify.prove", "instance.json --bound 24")

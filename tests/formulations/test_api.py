@@ -40,6 +40,7 @@ def instance() -> Instance:
         ({"solver": "highs", "formulation": "best"}, "unknown formulation 'best'"),
         ({"solver": "cp-sat", "formulation": "best"}, "unknown formulation 'best'"),
         ({"solver": "highs", "speed": 3}, "solver 'highs' has no option 'speed'"),
+        ({"solver": "threshold", "cuts": "pairs"}, "the MILP solvers have, such as 'highs'"),
         ({"solver": "cp-sat", "node_limit": 5}, "solver 'cp-sat' counts no nodes"),
     ],
 )
