@@ -69,7 +69,7 @@ def test_json_is_the_report_and_nothing_else(folder: Path, tmp_path: Path) -> No
         (["instance.json", "instance.json"], "must be 'balance-schedule/1'"),
         (["instance.json", "missing.json"], "No such file"),
         (["instance.json", "."], "is a directory"),
-        (["instance.json"], "schedule"),
+        (["instance.json"], "Missing argument"),
         (["instance.json", "nobody.json", "--output", "."], "cannot be written"),
     ],
 )
