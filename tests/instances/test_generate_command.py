@@ -97,12 +97,6 @@ def test_the_list_names_everything(terminal: Run) -> None:
     assert all(name in out for name in (*FAMILIES, *MODELS, *GPUS))
 
 
-def test_help_shows_an_example(terminal: Run) -> None:
-    code, out, _ = run(*terminal, "--help")
-    assert code == 0
-    assert "Example: python -m instances.generate --family" in out
-
-
 BAD = [
     ([], "name a --family"),
     (["--family", "nope"], "unknown family 'nope'; choose from"),
