@@ -116,5 +116,4 @@ def test_logs_agree_with_the_threshold_solver(path: Path) -> None:
     family, users, seed = path.stem.rsplit("-", 2)
     instance = generate(family, int(users), seed=int(seed))
     assert formulations.solve(instance).objective == log["bound"]
-    if "schema" in log:  # older logs hold no weights
-        assert "failure" not in proofs.check(instance, path)
+    assert "failure" not in proofs.check(instance, path)
