@@ -56,6 +56,18 @@ def test_sd_latency_by_hand() -> None:
     assert sd_latency(PAIR, PAIR.users, 0.5) == fixed + 2 * (long + short)
 
 
+def test_latency_until_part_of_the_answer_by_hand() -> None:
+    # the numbers above, at z = 1/2: cut off after some tokens or iterations of each answer
+    upload, share = Fraction("0.5"), Fraction(1, 2)
+    for tokens, flops in ((1, 40 + 40), (2, (40 + 24) + 40), (3, (40 + 24 + 28) + 40)):
+        end = upload + tokens * Fraction("0.125") + Fraction(flops, 1000) / share
+        assert ad_latency(PAIR, PAIR.users, 0.5, tokens) == end
+    for rounds, work in ((0, "0.240"), (1, "0.288"), (2, "0.396"), (3, "0.396")):
+        passes = min(rounds, 2)
+        fixed = upload + (passes + 1) * Fraction("0.125") + passes * Fraction("0.0625")
+        assert sd_latency(PAIR, PAIR.users, 0.5, rounds) == fixed + Fraction(work) / share
+
+
 def test_memory_by_hand() -> None:
     assert ad_memory(PAIR, PAIR.users) == 4 * ((2 + 3) + (2 + 1))  # (15)
     # (16): the long one's prefix is 2.5 tokens, the short one's 2
