@@ -96,6 +96,10 @@ def test_values_are_counted_in_their_greatest_common_divisor() -> None:
     assert not build_tables(make_instance(*users[:1])).weighted
 
 
+def test_tables_are_built_up_unless_told_otherwise() -> None:
+    assert build_tables(make_instance()).rounded_up
+
+
 @pytest.mark.parametrize("users", [(), (make_user(),)])
 def test_columns_are_whole_numbers_and_flags(users: tuple[User, ...]) -> None:
     fields = build_tables(make_instance(*users))._asdict().items()

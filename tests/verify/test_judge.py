@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +20,7 @@ from instances import (
     generate,
 )
 from instances.assignment import Assignment, fits
+from instances.feasible import is_feasible
 
 MODEL = Transformer(layers=1, hidden_size=1, num_heads=1, head_dim=1, intermediate_size=1)
 #: By hand, at z = 1/2. Both users: 2 s up, 2 s down, L^I = L^O = 2. Weights are 12 B a model,
@@ -178,6 +180,29 @@ def test_malformed_schedules_are_refused() -> None:
     twice = Schedule.model_construct(z=0.5, lam=None, ad=("a",), sd=("a",))
     with pytest.raises(ValueError, match="more than once: 'a'"):
         verify.check(instance(), twice)
+
+
+@pytest.mark.parametrize("problem", ["P1", "P2", "P3"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        instance(),
+        instance(memory=WEIGHTS + AD_BYTES + SD_BYTES - 1),
+        instance(a=5.127999999999),
+        instance(b=5.457999999999),
+        instance(memory=WEIGHTS + 2 * SD_BYTES),
+        instance(memory=WEIGHTS + 4 * AD_BYTES, b=1000.0),
+        instance(memory=WEIGHTS - 1, a=1000.0, b=1000.0),
+        instance(memory=1000, a=1000.0, b=1000.0),
+    ],
+)
+def test_certificates_decide_as_the_judge_does(data: Instance, problem) -> None:
+    """Exactly full, a byte or a picosecond over, a mode without a share, no room for weights."""
+    batches = [((), ()), (("a",), ()), ((), ("b",)), (("a",), ("b",)), (("a", "b"), ())]
+    for z, lam, (ad, sd) in itertools.product(data.z_grid, data.lambda_grid, batches):
+        schedule = Schedule(z=z, lam=lam, ad=ad, sd=sd)
+        expected = verify.check(data, schedule, problem).feasible
+        assert is_feasible(data, schedule, problem) == expected
 
 
 def plain(kind: str, user: str | None, left: float, right: float, slack: str, unit: str) -> dict:
