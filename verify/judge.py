@@ -88,7 +88,7 @@ class Report:
 
     @cached_property
     def worst(self) -> dict[str, Inequality]:
-        """The row with the least slack for each kind."""
+        """The row with the least slack for each kind, the first of equals."""
         rows: dict[str, Inequality] = {}
         for row in self.inequalities:
             if row.kind not in rows or row.slack < rows[row.kind].slack:

@@ -154,6 +154,7 @@ def test_every_late_user_counts() -> None:
     late = instance(a=3.0, b=3.0)
     report = verify.check(late, Schedule(z=0.5, ad=("a", "b")))
     assert report.violations["ad_latency"] == 2
+    assert report.worst["ad_latency"].user == "a"  # the first of equals
 
 
 @pytest.mark.parametrize("problem", ["P1", "P2", "P3"])
