@@ -30,8 +30,6 @@ def is_feasible(instance: Instance, schedule: Schedule, problem: Problem = "P1")
     if schedule.served == 0:
         return True
     instance = drafted(instance, schedule)
-    if room(instance, schedule.z) < 0:
-        return False
     return _in_time(instance, schedule) and _in_memory(instance, schedule, problem)
 
 
