@@ -50,6 +50,7 @@ def solve(
     z: float | None = None,
     lam: float | None = None,
     memory: Memory = "exact",
+    effort: int = 1,
 ) -> Result:
     """Return the schedule of one of the paper's algorithms.
 
@@ -59,7 +60,7 @@ def solve(
         Where it leaves a choice of draft lengths, the best over all of them is returned.
     algorithm : str
         ``"balance"`` (Algorithm 3), ``"printed"`` (the same, tuple by tuple), ``"balance+"`` (at
-        least as good: SD first as well, and a local search), ``"additive"`` (within three users of
+        least as good: SD first as well, and local searches), ``"additive"`` (within three users of
         P1's optimum, with a bound; with a `lam`, four), ``"ad-only"``,
         ``"sd-only"``, ``"ecra"`` (z = 1/2), ``"ema"`` (λ = 1/2), ``"ecrma"`` (both); or
         ``"module:function"``, a function of the instance that returns a `Schedule`.
@@ -68,6 +69,8 @@ def solve(
     memory : {"exact", "padded"}
         Charge memory by eqs. (15) and (16), or as the paper's Algorithms 1 and 2 print it in
         eqs. (27) and (31) (errata E1 and E2).
+    effort : int
+        How long ``"balance+"`` searches (docs/additive.md has times and gaps).
 
     Returns
     -------
@@ -86,9 +89,11 @@ def solve(
     started = time.perf_counter()
     if memory not in get_args(Memory):
         raise ValueError(f"unknown memory {memory!r}; choose from {', '.join(get_args(Memory))}")
+    if effort != 1 and algorithm != "balance+":
+        raise ValueError(f"{algorithm}: knows no effort; that is an option of balance+")
     if instance.draft_lengths is not None and ":" not in algorithm:
-        return drafts.best_of(instance, lambda one: solve(one, algorithm, z, lam, memory))
-    task = Task(instance, z, lam, memory == "padded")
+        return drafts.best_of(instance, lambda one: solve(one, algorithm, z, lam, memory, effort))
+    task = Task(instance, z, lam, memory == "padded", effort)
     if ":" in algorithm:
         found = Found(_own(algorithm, task), {})
     elif algorithm in ALGORITHMS:
@@ -109,7 +114,7 @@ def solve(
     status, bound = _judged(task, schedule, problem, proven)
     if instance.draft_lengths is not None and status is Status.OPTIMAL:
         status, bound = Status.FEASIBLE, None  # another length may serve more
-    options = {"memory": memory, "z": z, "lam": lam}
+    options = {"memory": memory, "z": z, "lam": lam, "effort": None if effort == 1 else effort}
     return Result(
         status=status,
         problem=problem,

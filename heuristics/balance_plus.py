@@ -1,4 +1,4 @@
-"""Balance both ways: Algorithm 3, SD before AD as well, and a local search over the thresholds.
+"""Balance both ways: Algorithm 3, SD before AD as well, and two local searches over the thresholds.
 
 Algorithm 3 fills AD first, whoever it takes from SD. Here its schedule is only the first start. At
 every z there are two more: one mode serves as many as it can, the other as many as it can of the
@@ -15,8 +15,10 @@ upload). Then
 - the other mode is filled first, with the ejected users to choose from, then the first: users
   change modes.
 
-A step that serves more is taken; the search ends where none of a round does. The answer is never
-worse than Algorithm 3's.
+A step that serves more is taken; the search ends where none of a round does. Starts are searched
+from the best one on. Then comes the walk over thresholds of `walk`, and with more `effort` the
+question whether one more user can be served (`questions`), which ends in a proven optimum if the
+effort lasts. The answer is never worse than Algorithm 3's.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from instances.kernels import cached_njit
 
 from .ad import ad_batch
 from .balance import balance_kernel
-from .batch import Batch, copy, inner, limits, without
+from .batch import Batch, copy, inner, limits, stable_order, without
 from .filling import (
     FAR,
     GROWTH,
@@ -47,15 +49,21 @@ from .filling import (
     Exact,
     exact_of,
 )
+from .questions import Questions
 from .sd import sd_batch
 from .search import LAST, POINT, most_users, prefix
 from .task import Found, Task
+from .walk import walk
 
 Modes = NDArray[np.int8]
 #: The thresholds whose users are ejected.
 THRESHOLDS = (TOKENS, GROWTH, LENGTH, UPLOAD, LATE)
 #: Steps in a round: thresholds, modes, and which mode is filled first.
 STEPS_IN_ROUND = len(THRESHOLDS) * 2 * 2
+#: Users that a start's third filling may be hoped to add.
+HOPE = 1
+#: Points that the walk visits, and boxes that are searched, for each unit of effort.
+POINTS, BOXES = 1_500, 100
 
 
 class Scene(NamedTuple):
@@ -183,11 +191,16 @@ def _search(scene: Scene, modes: Modes, trial: Modes) -> int:
 
 
 @inner
-def _start(scene: Scene, modes: Modes, first: int) -> int:
-    """Fill one mode, then the other, then the first again; return how many are served."""
+def _start(scene: Scene, modes: Modes, first: int, most: int) -> int:
+    """Fill one mode, then the other, then the first again; return how many are served.
+
+    A start that the third filling would have to save (with more than `HOPE` users) is given up.
+    """
     modes[:] = 0
-    for mode in (first, 1 - first, first):
-        _fill(scene, modes, mode, 0, scene.lam)
+    _fill(scene, modes, first, 0, scene.lam)
+    if not _fill(scene, modes, 1 - first, most - HOPE - _served(modes), scene.lam):
+        return 0
+    _fill(scene, modes, first, most - _count(modes, 1 - first), scene.lam)
     return _served(modes)
 
 
@@ -196,25 +209,24 @@ def plus_kernel(
     tables: CostTables, z_indices: Integers, lam_indices: Integers, joint: bool
 ) -> tuple[Modes, int]:
     """Return modes and z index; `joint`: one memory row (P1), else the only λ's two."""
-    best, z, _ = balance_kernel(tables, z_indices, lam_indices, False, False)
+    best, z, _ = balance_kernel(tables, z_indices, lam_indices, False, True)
     e, ad, sd = exact_of(tables), ad_batch(tables, False), sd_batch(tables, False)
-    lam, none = -1 if joint else lam_indices[0], np.zeros(len(best), np.bool_)
-    modes, trial = best.copy(), np.empty(len(best), np.int8)
-    most = _served(best)
-    if _search(Scene(e, ad, sd, z, lam, none), modes, trial) > most:
-        copy(modes, best)
-        most = _served(best)
-    for at in z_indices:
-        if e.room[at] < 0:
-            continue
-        scene = Scene(e, ad, sd, at, lam, none)
-        for first in range(2):
-            if _start(scene, modes, first) < most:
-                continue
-            found = _search(scene, modes, trial)
+    lam, none, most = -1 if joint else lam_indices[0], np.zeros(len(best), np.bool_), _served(best)
+    starts = np.zeros((1 + 2 * len(z_indices), len(best)), np.int8)
+    served, at, trial = np.zeros(len(starts), np.int64), np.full(len(starts), z), best.copy()
+    copy(best, starts[0])
+    served[0] = most
+    for i in range(2 * len(z_indices)):
+        at[i + 1] = z_indices[i // 2]
+        if e.room[at[i + 1]] >= 0:
+            scene = Scene(e, ad, sd, at[i + 1], lam, none)
+            served[i + 1] = _start(scene, starts[i + 1], i % 2, most)
+    for i in stable_order(-served):
+        if served[i] >= most:
+            found = _search(Scene(e, ad, sd, at[i], lam, none), starts[i], trial)
             if found > most:
-                most, z = found, at
-                copy(modes, best)
+                most, z = found, at[i]
+                copy(starts[i], best)
     return best, z
 
 
@@ -224,7 +236,8 @@ def balance_plus(task: Task) -> Found:
     Parameters
     ----------
     task : Task
-        Without a λ the modes share the memory (P1).
+        Without a λ the modes share the memory (P1). Its effort lengthens the walk, and from 2 on
+        boxes of thresholds are searched, `BOXES` for each further unit; then there is a bound.
 
     Raises
     ------
@@ -232,12 +245,18 @@ def balance_plus(task: Task) -> Found:
         If memory is to be padded.
     """
     task.refuse_padded("balance+")
-    return Found(improved(task).to_schedule(task.instance), {})
+    best = improved(task, POINTS * task.effort)
+    if task.effort == 1:
+        return Found(best.to_schedule(task.instance), {})
+    run = Questions(task, best)
+    run.close(0, BOXES * (task.effort - 1))
+    return Found(run.best.to_schedule(task.instance), run.statistics, run.bound)
 
 
-def improved(task: Task) -> Assignment:
-    """Return the assignment of `balance_plus`."""
+def improved(task: Task, points: int = POINTS) -> Assignment:
+    """Return the assignment of both local searches, the walk visiting so many points."""
     z_indices = np.array(task.z_indices, np.int64)
     lam_indices = np.array(task.lam_indices, np.int64)
     modes, z = plus_kernel(task.tables, z_indices, lam_indices, task.lam is None)
-    return Assignment(modes, int(z), None if task.lam is None else task.lam_indices[0])
+    lam = None if task.lam is None else task.lam_indices[0]
+    return walk(task, Assignment(modes, int(z), lam), points)

@@ -29,6 +29,9 @@ def main(
     memory: Annotated[
         Memory, typer.Option(help="exact: eqs. (15), (16); padded: as the paper's algorithms.")
     ] = "exact",
+    effort: Annotated[
+        int, typer.Option(min=1, help="How long balance+ searches; from 2 on with a bound.")
+    ] = 1,
     as_json: commandline.AsJson = False,
     output: Annotated[Path | None, typer.Option(help="Also write the JSON result here.")] = None,
 ) -> commandline.Exit:
@@ -38,7 +41,7 @@ def main(
     """
     data = load(instance)
     try:
-        result = api.solve(data, algorithm, z, lam, memory)
+        result = api.solve(data, algorithm, z, lam, memory, effort)
     except ValueError as error:
         raise InputError(str(error)) from None
     text = result.to_json(indent=1)

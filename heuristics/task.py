@@ -28,21 +28,26 @@ class Task:
         A share that is fixed to a value of its grid; None: every value of the grid.
     padded : bool
         Charge memory as the paper's algorithms print it instead of by eqs. (15) and (16).
+    effort : int
+        How long `balance+` searches, at least 1.
 
     Raises
     ------
     ValueError
-        If a fixed share is not in its grid.
+        If a fixed share is not in its grid, or the effort is below 1.
     """
 
     instance: Instance
     z: float | None = None
     lam: float | None = None
     padded: bool = False
+    effort: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse a share outside its grid."""
+        """Refuse a share outside its grid and an effort below 1."""
         _ = self.z_indices, self.lam_indices
+        if self.effort < 1:
+            raise ValueError(f"effort = {self.effort}: must be at least 1")
 
     def refuse_padded(self, who: str) -> None:
         """Raise ValueError for an algorithm that is made for the model's memory alone."""

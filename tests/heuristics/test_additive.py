@@ -8,17 +8,22 @@ import numpy as np
 import pytest
 
 import formulations
-from heuristics.additive import JOINT_GAP, SPLIT_GAP, _Run
 from heuristics.api import solve
+from heuristics.balance_plus import improved
 from heuristics.filling import filled
 from heuristics.point import relax
+from heuristics.questions import JOINT_GAP, SPLIT_GAP, Questions
 from heuristics.task import Task
 from heuristics.threshold_levels import build_levels, trees
 from heuristics.threshold_search import HALT, TOP, Tree, new_tree
-from instances import build_tables, generate
+from instances import Hardware, build_tables, generate
 from instances.assignment import AD, SD, Assignment, fits, to_assignment
 from instances.families import find, names
 from verify import check
+
+
+def asked(task: Task) -> Questions:
+    return Questions(task, improved(task, 1))
 
 
 @pytest.mark.parametrize("family", names())
@@ -52,7 +57,7 @@ def test_within_four_with_a_fixed_split(family: str) -> None:
 
 
 def test_the_guarantee_alone_leaves_a_gap_and_patience_closes_it() -> None:
-    run = _Run(Task(generate("paper-4a", users=40, seed=2)))
+    run = asked(Task(generate("paper-4a", users=40, seed=2)))
     assert run.close(JOINT_GAP)
     assert 0 < run.bound - run.best.served <= JOINT_GAP
     assert run.close(0, nodes=100_000)
@@ -60,12 +65,37 @@ def test_the_guarantee_alone_leaves_a_gap_and_patience_closes_it() -> None:
 
 
 def test_without_nodes_nothing_is_proven() -> None:
-    run = _Run(Task(generate("paper-4a", users=40, seed=2)))
+    run = asked(Task(generate("paper-4a", users=40, seed=2)))
     assert not run.close(0, nodes=0)
     assert run.bound == max(run.most)
 
 
-def at_a_point(run: _Run, best: Assignment) -> tuple[int, Tree]:
+def test_a_broken_bound_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that ends without its proof must not pass as one."""
+    monkeypatch.setattr(Questions, "close", lambda run, slack, nodes=None: True)
+    with pytest.raises(RuntimeError, match="additive bound is broken"):
+        solve(generate("paper-4a", users=40, seed=2), "additive")
+
+
+def test_the_gap_is_that_of_the_tables_built_down() -> None:
+    """A schedule that only they accept raises the goal, not the objective."""
+    instance = generate("paper-4a", users=20, seed=2)
+    run = asked(Task(instance))
+    best = run.best
+    run.best, run.reached = Assignment(np.zeros(20, np.int8), best.z_index), 0
+    run.task = Task(instance.model_copy(update={"hardware": slowed(instance.hardware)}))
+    assert run._accept(best.modes, best.z_index)
+    assert run.best.served < run.reached
+    assert run.reached >= best.served
+    assert run.close(run.gap)
+    run.verify_gap()
+
+
+def slowed(hardware: Hardware) -> Hardware:
+    return hardware.model_copy(update={"beta_llm": 4 * hardware.beta_llm})
+
+
+def at_a_point(run: Questions, best: Assignment) -> tuple[int, Tree]:
     """Return a tree that has halted at the thresholds of a schedule, and its position."""
     i = next(i for i, shares in enumerate(run.shares) if best.z_index in shares.z)
     tree = new_tree(len(best.modes))
@@ -82,8 +112,8 @@ def test_a_point_that_is_not_refuted_improves_the_incumbent() -> None:
     optimum = formulations.solve(instance)
     assert optimum.schedule is not None
     best = to_assignment(instance, optimum.schedule)
-    run = _Run(Task(instance))
-    run.best = Assignment(np.zeros(40, np.int8), 0)
+    run = asked(Task(instance))
+    run.best, run.reached = Assignment(np.zeros(40, np.int8), 0), 0
     i, tree = at_a_point(run, best)
     assert not run._round(i, tree, 40)
     assert (run.best.served, run.solved) == (0, 1)
@@ -95,7 +125,7 @@ def test_a_point_that_is_not_refuted_improves_the_incumbent() -> None:
 def test_a_point_whose_rounding_is_no_better_is_branched_on() -> None:
     """Only a question that asks for less than the gap can end so; the box goes back."""
     instance = generate("paper-4a", users=40, seed=2)
-    run = _Run(Task(instance))
+    run = asked(Task(instance))
     assert run.close(0, nodes=100_000)
     i, tree = at_a_point(run, run.best)
     assert not run._round(i, tree, run.best.served)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,9 @@ from heuristics.api import solve
 from heuristics.balance import balance
 from heuristics.balance_plus import improved
 from heuristics.task import Task
+from heuristics.walk import walk
 from instances import generate
-from instances.assignment import fits
+from instances.assignment import Assignment, fits
 from instances.families import find, names
 from verify import check
 
@@ -25,12 +28,47 @@ def test_never_worse_than_algorithm_3(family: str) -> None:
         assert found.served >= balance(task.tables).served
 
 
-def test_better_on_the_papers_instances() -> None:
-    gains = []
-    for seed in range(1, 11):
-        task = Task(generate("paper-4a", users=30, seed=seed))
-        gains.append(improved(task).served - balance(task.tables).served)
-    assert sum(gains) >= 2
+#: Certified optima of seeds 1, 2, ...
+OPTIMA = {"paper-4a": [24, 26, 24, 29, 26, 25, 22, 25, 23, 26], "paper-5a": [18, 18, 20, 20, 21]}
+
+
+@pytest.mark.parametrize("family", OPTIMA)
+def test_enough_effort_proves_the_optimum(family: str) -> None:
+    for seed, optimum in enumerate(OPTIMA[family][:4], 1):
+        result = solve(generate(family, users=30, seed=seed), "balance+", effort=30)
+        assert (result.objective, result.bound, result.status) == (optimum, optimum, "optimal")
+        assert result.options["effort"] == 30
+
+
+def test_close_to_the_optimum_without() -> None:
+    served = [
+        solve(generate("paper-4a", users=30, seed=seed), "balance+").objective
+        for seed in range(1, 11)
+    ]
+    assert served == OPTIMA["paper-4a"]
+
+
+def test_a_walk_never_loses_a_user_and_finds_the_same_again() -> None:
+    gained = 0
+    for family, lam in itertools.product(("paper-4a", "paper-5a", "memory-tight"), (None, 0.5)):
+        task = Task(generate(family, users=70, seed=13), lam=lam)
+        index = None if lam is None else task.lam_indices[0]
+        start = balance(task.tables, task.z_indices, task.lam_indices)
+        start = Assignment(start.modes, start.z_index, index)
+        found = walk(task, start, 3_000)
+        assert fits(task.tables, found)
+        assert found.served >= start.served
+        assert (found.modes == walk(task, start, 3_000).modes).all()
+        gained += found.served - start.served
+    assert gained > 0
+
+
+def test_effort_is_an_option_of_balance_plus_only() -> None:
+    instance = generate("tiny", users=3, seed=0)
+    with pytest.raises(ValueError, match="balance: knows no effort"):
+        solve(instance, effort=2)
+    with pytest.raises(ValueError, match="at least 1"):
+        solve(instance, "balance+", effort=0)
 
 
 @pytest.mark.parametrize("users", [4, 6, 8])
