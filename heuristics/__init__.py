@@ -20,6 +20,7 @@ def solve(
     z: float | None = None,
     lam: float | None = None,
     memory: Memory = "exact",
+    effort: int = 1,
 ) -> Result:
     """Return the schedule of one of the paper's algorithms; see `heuristics.api.solve`.
 
@@ -32,6 +33,8 @@ def solve(
         Fix a share to a value of the instance's grid.
     memory : {"exact", "padded"}
         Charge memory by eqs. (15) and (16), or as the paper's algorithms print it.
+    effort : int
+        How long ``"balance+"`` searches, at least 1.
 
     Raises
     ------
@@ -40,7 +43,7 @@ def solve(
     """
     from . import api  # loads numba, which importing the package must not
 
-    return api.solve(instance, algorithm, z, lam, memory)
+    return api.solve(instance, algorithm, z, lam, memory, effort)
 
 
 def algorithms() -> tuple[str, ...]:
