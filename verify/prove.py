@@ -33,7 +33,9 @@ def main(
     ] = None,
     as_json: commandline.AsJson = False,
 ) -> Exit:
-    """Refute "one user more" box by box: by counting, by weighted counting, or by a MILP.
+    """Prove that at most --bound users can be served, without the solver that found the bound.
+
+    "One user more" is refuted box by box: by counting, by weighted counting, or by a MILP.
 
     A run that was killed or met its limit goes on where it stopped if it is started again with the
     same --output. A proof holds all that a recheck needs; --check redoes every box in integers,
