@@ -17,6 +17,7 @@ from instances import (
     load,
     load_schedule,
 )
+from instances.result_output import hand_over, served_table
 from instances.values import total
 
 from . import api, rows
@@ -91,13 +92,7 @@ def main(
         )
     except (ValueError, ModuleNotFoundError) as error:
         raise InputError(str(error)) from None
-    text = result.to_json(indent=1)
-    if output is not None:
-        commandline.write(output, text + "\n")
-    if as_json:
-        print(text)
-    else:
-        _show(data, result)
+    hand_over(data, result, output, as_json, _show)
     optimal = result.status is Status.OPTIMAL
     return commandline.Exit.HELD if optimal else commandline.Exit.UNDECIDED
 
@@ -105,20 +100,13 @@ def main(
 def _show(instance: Instance, result: Result) -> None:
     """Print who is served how, then one line with the outcome."""
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     console = Console(highlight=False)
     everybody, values = len(instance.users), total(instance)
     found = f"no schedule, at most {result.bound} of {values}"
     found += " users" if values == everybody else f" that all {everybody} users are worth"
     if (schedule := result.schedule) is not None:
-        served = {*schedule.ad, *schedule.sd}
-        rest = tuple(user.id for user in instance.users if user.id not in served)
-        table = Table("mode", "count", "users")
-        for mode, ids in (("AD", schedule.ad), ("SD", schedule.sd), ("not served", rest)):
-            table.add_row(mode, str(len(ids)), Text(" ".join(ids)))
-        console.print(table)
+        console.print(served_table(instance, schedule))
         split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
         length = schedule.draft_length
         drafted = "" if length is None else f", draft length {length}"

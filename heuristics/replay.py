@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from instances import InputError, Instance, commandline, dumps, generate, load
-from instances.catalog import GPUS, MODELS
 from instances.commandline import Exit
 from instances.generators import Overrides
 from instances.model import MOST_TOKENS
 from instances.pictures import check_picture
+from instances.server_options import DraftLength, Gpu, Llm, Slm
 from instances.traces import SYNTHETIC, Trace, read_trace
 
 from . import algorithms, replay_plots, replay_report
@@ -62,24 +62,10 @@ def main(
     server: Annotated[
         Path | None, typer.Option(help="Instance file: its models and hardware, not its users.")
     ] = None,
-    llm: Annotated[
-        str | None,
-        typer.Option(
-            help="Large model: a name or a config.json.",
-            autocompletion=commandline.completing(lambda: MODELS),
-        ),
-    ] = None,
-    slm: Annotated[
-        str | None,
-        typer.Option(
-            help="Small model, likewise.", autocompletion=commandline.completing(lambda: MODELS)
-        ),
-    ] = None,
-    gpu: Annotated[
-        str | None,
-        typer.Option(help="GPU by name.", autocompletion=commandline.completing(lambda: GPUS)),
-    ] = None,
-    draft_length: Annotated[int | None, typer.Option(help="Draft tokens an iteration.")] = None,
+    llm: Llm = None,
+    slm: Slm = None,
+    gpu: Gpu = None,
+    draft_length: DraftLength = None,
     window: Annotated[
         float | None, typer.Option(help="Seconds of arrivals a point of the report stands for.")
     ] = None,

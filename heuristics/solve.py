@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from instances import InputError, Instance, Result, Status, commandline, load
+from instances.result_output import hand_over, served_table
 
 from . import api
 from .api import Memory
@@ -44,13 +45,7 @@ def main(
         result = api.solve(data, algorithm, z, lam, memory, effort)
     except ValueError as error:
         raise InputError(str(error)) from None
-    text = result.to_json(indent=1)
-    if output is not None:
-        commandline.write(output, text + "\n")
-    if as_json:
-        print(text)
-    else:
-        _show(data, result)
+    hand_over(data, result, output, as_json, _show)
     violated = result.status is Status.VIOLATED
     return commandline.Exit.VIOLATION if violated else commandline.Exit.HELD
 
@@ -58,19 +53,12 @@ def main(
 def _show(instance: Instance, result: Result) -> None:
     """Print who is served how, then one line with the outcome."""
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     schedule = result.schedule
     if schedule is None:
         return
-    served = {*schedule.ad, *schedule.sd}
-    rest = tuple(user.id for user in instance.users if user.id not in served)
-    table = Table("mode", "count", "users")
-    for mode, ids in (("AD", schedule.ad), ("SD", schedule.sd), ("not served", rest)):
-        table.add_row(mode, str(len(ids)), Text(" ".join(ids)))
     console = Console(highlight=False)
-    console.print(table)
+    console.print(served_table(instance, schedule))
     split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
     value = "" if result.objective == schedule.served else f", worth {result.objective}"
     length = schedule.draft_length

@@ -17,6 +17,7 @@ from .families import find
 from .files import InputError, dumps
 from .generators import FAMILIES, Overrides, generate
 from .model import Instance
+from .server_options import DraftLength, Gpu, Llm, Slm
 
 
 def main(
@@ -40,30 +41,13 @@ def main(
     trace: Annotated[
         Path | None, typer.Option(help="CSV of request lengths, for the family trace.")
     ] = None,
-    llm: Annotated[
-        str | None,
-        typer.Option(
-            help="Large model: a name (--list) or a config.json.",
-            autocompletion=commandline.completing(lambda: MODELS),
-        ),
-    ] = None,
-    slm: Annotated[
-        str | None,
-        typer.Option(
-            help="Small model, likewise.", autocompletion=commandline.completing(lambda: MODELS)
-        ),
-    ] = None,
-    gpu: Annotated[
-        str | None,
-        typer.Option(
-            help="GPU by name (--list), or a hardware section's .json.",
-            autocompletion=commandline.completing(lambda: GPUS),
-        ),
-    ] = None,
+    llm: Llm = None,
+    slm: Slm = None,
+    gpu: Gpu = None,
     true_kv_heads: Annotated[
         bool, typer.Option("--true-kv-heads", help="Keep grouped key/value heads.")
     ] = False,
-    draft_length: Annotated[int | None, typer.Option(help="Draft tokens an iteration.")] = None,
+    draft_length: DraftLength = None,
     bits_per_token: Annotated[float | None, typer.Option(help="Bits sent per token.")] = None,
     names: Annotated[bool, typer.Option("--list", help="Show all names and stop.")] = False,
 ) -> commandline.Exit:
