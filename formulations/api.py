@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -12,6 +13,7 @@ from instances import Instance, Problem, Result, Schedule, Status, build_tables,
 from .backend import Backend, Request, create
 from .certify import Certificate, certify
 from .grid import Limits
+from .ready import search_beside
 from .starts import balance_start, given_start
 
 Modes = Literal["both", "ad-only", "sd-only"]
@@ -179,7 +181,8 @@ def _certified(
     tables = build_tables(instance, rounded_up=False)
     built = time.perf_counter()
     if start is None:
-        request = replace(request, start=balance_start(tables, request))
+        with search_beside() if backend.name == DEFAULT_SOLVER else nullcontext():
+            request = replace(request, start=balance_start(tables, request))
     ready = time.perf_counter()
     if request.time_limit is not None:
         request = replace(request, time_limit=max(0.0, request.time_limit - (ready - started)))

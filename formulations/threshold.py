@@ -36,6 +36,7 @@ from heuristics.threshold_search import (
     PAUSED,
     REFUTED,
     grown,
+    new_space,
     new_tree,
     plant,
     search,
@@ -105,19 +106,20 @@ class _Run:
         request = self.request
         self.exact: Exact = pack(self.tables)
         self.levels: Levels = build_levels(self.tables, request.allow_ad, request.allow_sd)
+        self.shares = trees(self.tables, request.z_indices, request.lam_indices)
+        self.space = new_space(self.levels, self.shares)
         self.trees = {MAIN: new_tree(self.tables.users)}
         self.best = request.start or self._nobody()
         self.most = int(np.count_nonzero(self.levels.options > 1))
         self.slice = 64
 
     def answer(self) -> Answer:
-        shares = trees(self.tables, self.request.z_indices, self.request.lam_indices)
-        uppers = dict.fromkeys(range(len(shares)), self.most)
+        uppers = dict.fromkeys(range(len(self.shares)), self.most)
         built = time.perf_counter()
         stopped_by = None
         try:
             for i in list(uppers):
-                uppers[i] = self._exhaust(shares[i], uppers, i)
+                uppers[i] = self._exhaust(self.shares[i], uppers, i)
         except _Stop as stop:
             stopped_by = str(stop)
         except KeyboardInterrupt:
@@ -125,7 +127,7 @@ class _Run:
         bound = self.best.served
         for i, upper in uppers.items():
             if upper > bound:
-                bound = max(bound, self._root_bound(shares[i], upper))
+                bound = max(bound, self._root_bound(self.shares[i], upper))
         leaves = sum(int(tree.tally[LEAVES]) for tree in self.trees.values())
         statistics = {
             "nodes": self._nodes(),
@@ -194,7 +196,7 @@ class _Run:
                 return PAUSED
             step = min(left, self._next_slice())
             began = time.perf_counter()
-            state: int = search(self.exact, self.levels, shares, tree, goal, step)
+            state: int = search(self.exact, self.levels, shares, self.space, tree, goal, step)
             if state == FOUND:
                 z, lam = (int(position) for position in tree.point)
                 self.best = Assignment(tree.answer.copy(), z, None if shares.joint else lam)
@@ -233,6 +235,6 @@ class _Run:
             goal = (low + high + 1) // 2
             probe = new_tree(self.tables.users, 8)
             plant(self.levels, shares, probe, goal)
-            state = search(self.exact, self.levels, shares, probe, goal, 1)
+            state = search(self.exact, self.levels, shares, self.space, probe, goal, 1)
             low, high = (low, goal - 1) if state == REFUTED else (goal, high)
         return high

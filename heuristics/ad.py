@@ -29,6 +29,7 @@ from .batch import (
     Limits,
     assemble,
     inner,
+    lean,
     limits,
     sorted_users,
 )
@@ -58,7 +59,7 @@ def ad_batch(tables: CostTables, padded: bool) -> Batch:
     return assemble(user, costs, values, meaning, tables.kv_ad, tables.ad_step, padded)
 
 
-@inner
+@lean
 def ad_limits(tables: CostTables, batch: Batch, z_index: int, lam_index: int) -> Limits:
     """Return an AD batch's limits at one grid point."""
     whole, room = tables.z_denominator, tables.ad_room[z_index, lam_index]

@@ -46,19 +46,22 @@ def _flipped(grid: Integers) -> Integers:
 
 
 @inner
-def _lower_to_servable(
-    ad_users: Batch, sd_users: Batch, ad_grid: Grid, sd_grid: Grid, users: int, sums: Integers
-) -> None:
-    """Lower each z's sums of AD and SD users to the number that fit a mode alone."""
-    last = sums.shape[1] - 1
-    for i in range(len(sums)):
+def _bounds(
+    ad_users: Batch, sd_users: Batch, ad_grid: Grid, sd_grid: Grid, users: int,
+    most_ad: Integers, most_sd: Integers,
+) -> Integers:  # fmt: skip
+    """Return each point's sum of AD and SD users, or fewer where fewer fit a mode alone."""
+    splits, bounds = most_ad.shape[1], np.empty(most_ad.size, np.int64)
+    last = splits - 1
+    for i in range(len(most_ad)):
         alone = np.zeros(users, np.bool_)
         limit = limits(ad_users, ad_grid.share[i], ad_grid.whole, ad_grid.room[i, last])
         servable = mark_alone(ad_users, limit, alone)
         limit = limits(sd_users, sd_grid.share[i], sd_grid.whole, sd_grid.room[i, 0])
         servable += mark_alone(sd_users, limit, alone)
-        for j in range(last + 1):
-            sums[i, j] = min(sums[i, j], servable)
+        for j in range(splits):
+            bounds[i * splits + j] = min(most_ad[i, j] + most_sd[i, j], servable)
+    return bounds
 
 
 @inner
@@ -93,9 +96,8 @@ def _search_grid(
     most_ad = grid_counts(ad_users, ad_grid.share, ad_grid.whole, ad_grid.room, points)
     turned = sd_grid.share[::-1].copy()
     most_sd = _flipped(grid_counts(sd_users, turned, sd_grid.whole, _flipped(sd_grid.room), unused))
-    sums = most_ad + most_sd
-    _lower_to_servable(ad_users, sd_users, ad_grid, sd_grid, len(modes), sums)
-    together, taken = sums.reshape(sums.size), np.zeros(len(modes), np.bool_)
+    together = _bounds(ad_users, sd_users, ad_grid, sd_grid, len(modes), most_ad, most_sd)
+    taken = np.zeros(len(modes), np.bool_)
     best, winner, point = 0, 0, np.zeros(POINT, np.int64)
     for at in stable_order(together)[::-1]:
         needed = best if at < winner and not any_best else best + 1

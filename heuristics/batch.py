@@ -13,14 +13,13 @@ batch. So a threshold at level j admits the users of rank at most j.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances.costs import Integers
-from instances.kernels import cached_njit
+from instances.kernels import part_njit, passed
 
 #: The thresholds: columns of `Batch.ranks`.
 INPUT, ACCEPT, DEADLINE, UPLOAD = 0, 1, 2, 3
@@ -32,15 +31,12 @@ TOKENS, PREFILL, DEADLINES, UPLOADS, GROWTH, MEMORY_GROWTH = 0, 1, 2, 3, 4, 5
 GUARDS = (1 << 62) | (1 << 30)
 #: Products below this cannot overflow int64.
 SAFE_PRODUCT = 4e18
+#: For kernels to start counting from; a plain 0 would make them compile what they pass it to twice.
+ZERO = passed(0)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-def inner(function: Function) -> Function:
-    """Compile a function that only compiled functions call: without wrappers, in half the time."""
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    options["error_model"] = "numpy"
-    return cached_njit(**options)(function)
+#: Compiles a part of a kernel; the second, one that makes and returns no arrays.
+inner, lean = part_njit(allocates=True), part_njit()
 
 
 class Batch(NamedTuple):
@@ -92,19 +88,19 @@ class Limits(NamedTuple):
     narrow: bool  # the products of the time row cannot overflow
 
 
-@inner
+@lean
 def limits(batch: Batch, share: int, whole: int, room: int) -> Limits:
     """Return the limits at a compute share of ``share / whole`` and `room` bytes."""
     return Limits(share, whole, room, batch.largest * whole < SAFE_PRODUCT)
 
 
-@inner
+@lean
 def part_of(budget: int, share: int, whole: int) -> int:
     """Return ⌊share * budget / whole⌋ without overflow."""
     return budget // whole * share + budget % whole * share // whole
 
 
-@inner
+@lean
 def in_time(limit: Limits, time: int, budget: int) -> bool:
     """Return whether ``whole * time <= share * budget``, without overflow."""
     if limit.narrow:
@@ -114,7 +110,7 @@ def in_time(limit: Limits, time: int, budget: int) -> bool:
     return bool(time <= part_of(budget, limit.share, limit.whole))
 
 
-@inner
+@lean
 def copy(source: NDArray[Any], target: NDArray[Any]) -> None:
     """Copy a row (a slice assignment would compile its error message into every kernel)."""
     for i in range(len(source)):
@@ -212,7 +208,7 @@ def assemble(
     return Batch(user, costs, ranks, keys_of(ranks), levels, sizes, kv, step, padded, largest)
 
 
-@inner
+@lean
 def _describe(levels: Integers, threshold: int, level: int, source: Integers, k: int) -> None:
     """Copy the rows that a threshold owns from column k of the source."""
     if threshold == INPUT:
@@ -226,7 +222,7 @@ def _describe(levels: Integers, threshold: int, level: int, source: Integers, k:
         levels[UPLOADS, level] = source[UPLOADS, k]
 
 
-@inner
+@lean
 def _largest_time(costs: Integers, levels: Integers) -> float:
     """Return a bound on any time in the search: all deadlines, plus one user at the worst maxima.
 
@@ -268,10 +264,11 @@ def without(batch: Batch, taken: NDArray[np.bool_]) -> Batch:
             at += 1
     fresh = np.empty(batch.levels.shape[1], np.int64)
     for threshold in range(4):
-        fresh[:] = -1
+        for j in range(len(fresh)):
+            fresh[j] = -1
         for k in range(count):
             fresh[ranks[k, threshold]] = 0
-        level = 0
+        level = ZERO
         for j in range(batch.sizes[threshold]):
             if fresh[j] == 0:
                 fresh[j] = level

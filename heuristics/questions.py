@@ -30,6 +30,7 @@ from .threshold_search import (
     TOP,
     Tree,
     grown,
+    new_space,
     new_tree,
     plant,
     search,
@@ -75,6 +76,7 @@ class Questions:
         self.levels: Levels = build_levels(self.relaxed)
         self.exact: Exact = pack(self.relaxed)
         self.shares = trees(self.relaxed, tuple(task.z_indices), lam)
+        self.space = new_space(self.levels, self.shares)
         self.gap = JOINT_GAP if lam is None else SPLIT_GAP
         self.reached = self.best.served
         most = int(np.count_nonzero(self.levels.options > 1))
@@ -112,13 +114,13 @@ class Questions:
 
     def _ask(self, i: int, goal: int, last: int | None) -> bool:
         """Refute a goal in a tree, or raise `reached`; False: neither by node `last`."""
-        tree = new_tree(self.relaxed.users)
-        plant(self.levels, self.shares[i], tree, goal)
+        shares, tree = self.shares[i], new_tree(self.relaxed.users)
+        plant(self.levels, shares, tree, goal)
         tree.tally[HALT] = last is None
         while last is None or self.nodes < last:
             begun = tree.tally[NODES], tree.tally[LEAVES]
             nodes = SLICE if last is None else min(SLICE, last - self.nodes)
-            state = search(self.exact, self.levels, self.shares[i], tree, goal, nodes)
+            state = search(self.exact, self.levels, shares, self.space, tree, goal, nodes)
             self.nodes += int(tree.tally[NODES] - begun[0])
             self.leaves += int(tree.tally[LEAVES] - begun[1])
             if state == REFUTED:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from instances.costs import CostTables
+from instances.kernels import passed
 
 from .batch import (
     ACCEPT,
@@ -34,9 +35,13 @@ from .batch import (
     Limits,
     assemble,
     inner,
+    lean,
     limits,
     sorted_users,
 )
+
+#: SD charges its printed memory another way (`sd_batch`).
+NEVER = passed(False)
 
 
 @inner
@@ -65,10 +70,10 @@ def sd_batch(tables: CostTables, padded: bool) -> Batch:
         meaning[DEADLINES, i] = tables.deadline[k] - tables.sd_fixed
         meaning[UPLOADS, i], meaning[GROWTH, i] = tables.upload[k], tables.sd_growth[k]
         meaning[MEMORY_GROWTH, i] = tables.sd_memory_growth[k]
-    return assemble(user, costs, values, meaning, tables.kv_sd, tables.sd_step, False)
+    return assemble(user, costs, values, meaning, tables.kv_sd, tables.sd_step, NEVER)
 
 
-@inner
+@lean
 def sd_limits(tables: CostTables, batch: Batch, z_index: int, lam_index: int) -> Limits:
     """Return an SD batch's limits at one grid point."""
     whole, room = tables.z_denominator, tables.sd_room[z_index, lam_index]

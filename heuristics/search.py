@@ -46,6 +46,7 @@ from .batch import (
     copy,
     in_time,
     inner,
+    lean,
 )
 
 #: A point holds the four thresholds; the position of its prefix's last user, the stand-in for L2
@@ -59,7 +60,7 @@ LOOPS = (INPUT, ACCEPT, LAST, DEADLINE, UPLOAD)
 COUNT = passed(-1)
 
 
-@inner
+@lean
 def prefix(
     batch: Batch, limit: Limits, low: Integers, high: Integers, stop: int, chosen: Integers
 ) -> int:
@@ -100,7 +101,7 @@ def prefix(
     return count
 
 
-@inner
+@lean
 def _own_levels(batch: Batch, chosen: Integers, count: int, own: Integers) -> None:
     """Write the thresholds that a set of users implies, and its last position."""
     for threshold in range(LAST):
@@ -110,7 +111,7 @@ def _own_levels(batch: Batch, chosen: Integers, count: int, own: Integers) -> No
     own[LAST] = chosen[count - 1]
 
 
-@inner
+@lean
 def fits(batch: Batch, limit: Limits, chosen: Integers, count: int, own: Integers) -> bool:
     """Return whether a set of users fits its own thresholds."""
     levels, costs = batch.levels, batch.costs
@@ -135,7 +136,7 @@ def fits(batch: Batch, limit: Limits, chosen: Integers, count: int, own: Integer
     return bool(memory <= limit.room)
 
 
-@inner
+@lean
 def _costliest_gap(batch: Batch, limit: Limits, low: Integers, own: Integers, count: int) -> int:
     """Return the threshold whose charged end lies furthest (in time) from the prefix's own level.
 
@@ -172,7 +173,7 @@ def _costliest_gap(batch: Batch, limit: Limits, low: Integers, own: Integers, co
     return best
 
 
-@inner
+@lean
 def _group_start(batch: Batch, position: int) -> int:
     """Return the first position with the same length."""
     costs = batch.costs
@@ -181,7 +182,7 @@ def _group_start(batch: Batch, position: int) -> int:
     return position
 
 
-@inner
+@lean
 def _group_end(batch: Batch, position: int) -> int:
     """Return the position behind the last one with the same length."""
     costs = batch.costs

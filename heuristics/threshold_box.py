@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import threshold_levels as ix
-from .threshold_levels import Floats, Integers, Levels, Shares, inlined, kernel
+from .threshold_levels import Floats, Integers, Levels, Shares, inlined
 
 #: Relative margin of every comparison of float sums.
 SLACK = 1e-10
@@ -78,7 +78,6 @@ class Costs(NamedTuple):
     found: Integers
 
 
-@kernel()
 def new_costs(users: int) -> Costs:
     """Return scratch space for so many users."""
     return Costs(

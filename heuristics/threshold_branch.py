@@ -34,13 +34,12 @@ DIMENSION, AFTER, UPPER_FIRST = range(3)
 
 
 class Branch(NamedTuple):
-    """Memory of strong branching, and its scratch space.
+    """Scratch space of strong branching.
 
     Attributes
     ----------
-    merit : (2, 13) float
-        Mean merit of each dimension (`UNKNOWN` before its first trial), and the node at which it
-        was tried last.
+    claim : (13,) float
+        Each dimension's claim to be tried.
     box : (2, 13)
         A half.
     price : (1, 7) float
@@ -51,18 +50,17 @@ class Branch(NamedTuple):
         The choice: dimension (-1: none), level, and whether the lower half lost less.
     """
 
-    merit: Floats
+    claim: Floats
     box: Integers
     price: Floats
     crowd: Integers
     cut: Integers
 
 
-@kernel()
-def new_branch(merit: Floats, width: int) -> Branch:
+def new_branch(width: int) -> Branch:
     """Return scratch space."""
     return Branch(
-        merit,
+        np.zeros(ix.DIMENSIONS),
         np.zeros((2, ix.DIMENSIONS), np.int64),
         np.zeros((1, bd.PRICES)),
         np.zeros(width, np.int64),
@@ -108,11 +106,14 @@ def _half(
 @kernel()
 def choose(
     lv: Levels, sh: Shares, c: Costs, spare: Costs, b: Branch, low: Integers, high: Integers,
-    price: Floats, goal: int, bound: float, node: int, scratch: Floats,
+    price: Floats, goal: int, bound: float, memory: Floats, node: int, scratch: Floats,
 ) -> bool:  # fmt: skip
-    """Choose a cut (`b.cut`), shrinking the box on the way; False: it has become empty."""
-    merit, tried_at, whole = b.merit[0], b.merit[1], bound + 0.01
-    claim = np.empty(ix.DIMENSIONS)
+    """Choose a cut (`b.cut`), shrinking the box on the way; False: it has become empty.
+
+    `memory` (2, 13) holds each dimension's mean merit (`UNKNOWN` before its first trial), and the
+    node at which it was tried last.
+    """
+    merit, tried_at, whole, claim = memory[0], memory[1], bound + 0.01, b.claim
     for d in range(ix.DIMENSIONS):
         claim[d] = merit[d] * (1 + AGEING * (node - tried_at[d])) if low[d] < high[d] else -1.0
     best = -1.0

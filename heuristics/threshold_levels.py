@@ -25,18 +25,18 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from instances import CostTables
+from instances.kernels import part_njit
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: Compiles what only other kernels call: no wrappers for Python, and no file in the cache.
-kernel = partial(njit, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+#: Compiles a part of the search. None allocates: `threshold_search.Space` holds all they need.
+kernel = part_njit
 
-#: The same for parts of a kernel: a call that passes dozens of arrays costs more than they do.
+#: The same where a call that passes dozens of arrays costs more than what is called.
 inlined = partial(kernel, forceinline=True)
 
 #: Modes, as rows and offsets; `MODES` of them.
@@ -194,33 +194,19 @@ def _level_costs(user: Floats, rank: Integers) -> Floats:
     return level
 
 
-@kernel()
 def new_levels(lv: Levels) -> Levels:
     """Return space for a restriction of `lv`."""
-    users = lv.user.shape[1]
-    return Levels(
-        np.empty(lv.user.shape),
-        np.empty((THRESHOLDS, users), np.int64),
-        np.empty((THRESHOLDS, users), np.int64),
-        np.empty((THRESHOLDS, users), np.int64),
-        lv.charge,
-        lv.level,
-        lv.top,
-        lv.kv,
-        np.empty(users, np.int64),
-        np.empty(users, np.int64),
-        np.empty(users, np.int64),
-        np.zeros(3, np.int64),
-    )
+    own = ("user", "rank", "order", "ordered", "allowed", "options", "place", "members")
+    return lv._replace(**{name: np.empty_like(getattr(lv, name)) for name in own})
 
 
 @kernel()
-def restrict(lv: Levels, options: Integers, to: Levels) -> None:
+def restrict(lv: Levels, options: Integers, to: Levels, position: Integers) -> None:
     """Fill `to` with the users that may still enter a mode; `options` is in the instance's order.
 
     Most users of a small box are settled, and everything that follows takes time in proportion.
+    `position` (K,) is scratch space.
     """
-    position = np.empty(len(options), np.int64)
     users = 0
     for k in range(len(options)):
         if options[k] > MAY_WAIT:

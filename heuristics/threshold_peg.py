@@ -56,7 +56,6 @@ class Rewards(NamedTuple):
 IN_AD, IN_SD, BEST, LOSS_AD, LOSS_SD = range(5)
 
 
-@kernel()
 def new_rewards(users: int, width: int) -> Rewards:
     """Return scratch space."""
     return Rewards(np.zeros((5, users)), np.zeros(width))

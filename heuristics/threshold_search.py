@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from . import threshold_box as bx
 from . import threshold_levels as ix
 from . import threshold_peg as peg
 from .threshold_box import OPEN, Costs
-from .threshold_branch import AFTER, DIMENSION, UNKNOWN, UPPER_FIRST, choose, new_branch
+from .threshold_branch import AFTER, DIMENSION, UNKNOWN, UPPER_FIRST, Branch, choose, new_branch
 from .threshold_count import tighten
 from .threshold_levels import (
     MAY_AD,
@@ -54,7 +55,7 @@ class Tree(NamedTuple):
         Open boxes, nodes, nodes branched on users, and whether to halt at a box of one point
         instead of branching on users.
     merit : (2, 13) float
-        Memory of strong branching (`threshold_branch.Branch`).
+        Memory of strong branching (`threshold_branch.choose`).
     answer : (K,) int8
         Modes of the schedule found.
     point : (2,)
@@ -68,6 +69,52 @@ class Tree(NamedTuple):
     merit: Floats
     answer: NDArray[np.int8]
     point: Integers
+
+
+class Space(NamedTuple):
+    """Scratch space of a search, which allocates nothing itself.
+
+    Attributes
+    ----------
+    levels : Levels
+        The users that a box still lets in.
+    position : (K,)
+        Their places in `levels`.
+    costs, spare : Costs
+        Of a box, and of a half of it.
+    rewards : Rewards
+    branch : Branch
+    box : (2, 13)
+        Lower and upper ends.
+    price : (3, 7) float
+        The box's prices, and two rows for their improvement.
+    """
+
+    levels: Levels
+    position: Integers
+    costs: Costs
+    spare: Costs
+    rewards: peg.Rewards
+    branch: Branch
+    box: Integers
+    price: Floats
+
+
+def new_space(lv: Levels, shares: Iterable[Shares]) -> Space:
+    """Return space for the search of an instance's trees."""
+    users = len(lv.options)
+    grids = [max(sh.share.shape[1], sh.room.shape[1]) for sh in shares]
+    width = max(lv.charge.shape[1], users + 1, *grids)
+    return Space(
+        levels=new_levels(lv),
+        position=np.empty(users, np.int64),
+        costs=bx.new_costs(users),
+        spare=bx.new_costs(users),
+        rewards=peg.new_rewards(users, width),
+        branch=new_branch(width),
+        box=np.empty((2, ix.DIMENSIONS), np.int64),
+        price=np.empty((3, bd.PRICES)),
+    )
 
 
 def new_tree(users: int, size: int = 256) -> Tree:
@@ -206,8 +253,10 @@ def _branch_on_user(
                     tree.tally[TOP] = top
 
 
-@cached_njit(error_model="numpy")
-def search(e: Exact, full: Levels, sh: Shares, tree: Tree, goal: int, nodes: int) -> int:
+@cached_njit(error_model="numpy", _nrt=False)
+def search(
+    e: Exact, full: Levels, sh: Shares, space: Space, tree: Tree, goal: int, nodes: int
+) -> int:
     """Continue a tree for so many nodes: is there a schedule that serves `goal` users?
 
     Returns
@@ -216,12 +265,9 @@ def search(e: Exact, full: Levels, sh: Shares, tree: Tree, goal: int, nodes: int
         REFUTED (no), FOUND (`tree.answer`, at `tree.point`), PAUSED (resume later), FULL (grow the
         tree and resume), or LEAF (the box in place ``tally[TOP]`` is one point; resuming drops it).
     """
-    users = len(full.options)
-    width = max(max(full.charge.shape[1], sh.share.shape[1]), max(sh.room.shape[1], users + 1))
-    lv, c, spare = new_levels(full), bx.new_costs(users), bx.new_costs(users)
-    r, b = peg.new_rewards(users, width), new_branch(tree.merit, width)
-    box, price, scratch = np.empty((2, ix.DIMENSIONS), np.int64), np.empty(7), np.empty((2, 7))
-    low, high, tally = box[0], box[1], tree.tally
+    lv, c, r, b = space.levels, space.costs, space.rewards, space.branch
+    low, high, price, scratch = space.box[0], space.box[1], space.price[0], space.price[1:]
+    spare, merit, tally = space.spare, tree.merit, tree.tally
     last = tally[NODES] + nodes
     while tally[TOP] > 0:
         if tally[NODES] >= last:
@@ -235,13 +281,14 @@ def search(e: Exact, full: Levels, sh: Shares, tree: Tree, goal: int, nodes: int
             low[d], high[d] = tree.box[top, 0, d], tree.box[top, 1, d]
         for i in range(bd.PRICES):
             price[i] = tree.price[top, i]
-        restrict(full, tree.options[top], lv)
+        restrict(full, tree.options[top], lv, space.position)
         bound = _settle(lv, sh, c, r, low, high, price, goal, scratch)
         if bound < 0:
             continue
         if _round(e, lv, sh, c, r, low, high, goal, tree):
             return FOUND
-        if not choose(lv, sh, c, spare, b, low, high, price, goal, bound, tally[NODES], scratch):
+        node = tally[NODES]
+        if not choose(lv, sh, c, spare, b, low, high, price, goal, bound, merit, node, scratch):
             continue
         d = b.cut[DIMENSION]
         if d < 0 and tally[HALT]:

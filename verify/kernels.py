@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from formulations.ready import ready_solver
+
 #: Instances of the warm-up: (family, users, seed). The first two may be optimal from the start, the
 #: third also makes the boxes of HiGHS and SCIP split.
 WARM_UP = (("paper-4a", 8, 1), ("paper-5a", 9, 4), ("paper-4a", 8, 6))
@@ -21,15 +23,6 @@ def ready_algorithms() -> None:
     import instances
 
     heuristics.solve(instances.generate("paper-4a", users=2, seed=0))
-
-
-def ready_solver() -> None:
-    """Run the threshold search on two users, so that its kernel is compiled and in the cache."""
-    import formulations
-    import instances
-
-    instance = instances.generate("paper-4a", users=2, seed=0)
-    formulations.solve(instance, solver="threshold", start=False)
 
 
 def ready_enumeration() -> None:

@@ -15,27 +15,25 @@ import pytest
 from numba import njit
 
 from heuristics import threshold_bound as bd
-from heuristics import threshold_box as bx
 from heuristics import threshold_levels as ix
 from heuristics import threshold_peg as peg
 from heuristics.threshold_count import tighten
 from heuristics.threshold_levels import Integers, Levels, Shares, build_levels, trees
+from heuristics.threshold_search import new_space
 from instances import CostTables, build_tables
 from instances.assignment import AD, SD, Assignment, fits
 from instances.generators import generate
 
 
 @njit(cache=True, error_model="numpy")
-def probe(lv, sh, box, prices, goal, rounds, steps):  # type: ignore[no-untyped-def]
+def probe(lv, sh, space, box, prices, goal, rounds, steps):  # type: ignore[no-untyped-def]
     """Tighten, bound at each row of prices, improve the last one, and peg.
 
     Returns whether the box survived, the least S / margin, the two pegging states, and the number
     of improvements that made S larger.
     """
     users = len(lv.options)
-    c = bx.new_costs(users)
-    r = peg.new_rewards(users, max(lv.charge.shape[1], max(sh.share.shape[1], users)) + 12)
-    scratch = np.zeros((2, 7))
+    c, r, scratch = space.costs, space.rewards, space.price[1:]
     if not tighten(lv, sh, c, box[0], box[1], goal, rounds):
         return False, 0.0, 0, 0, 0
     least, worse = np.inf, 0
@@ -131,10 +129,11 @@ def test_no_box_around_a_schedule_is_called_empty(family: str) -> None:
                 for known in least_schedules(tables, sh, rng):
                     for _ in range(3):
                         lv = full._replace(options=full.options.copy())
+                        space = new_space(lv, [quiet])
                         level, bound, box = random_box(lv, sh, known, rng)
                         prices = random_prices(known.goal, sh.joint, rng)
                         alive, least, users, levels, worse = probe(
-                            lv, quiet, box, prices, known.goal, int(rng.integers(1, 4)), 10
+                            lv, quiet, space, box, prices, known.goal, int(rng.integers(1, 4)), 10
                         )
                         assert alive
                         assert least >= -1
