@@ -184,7 +184,7 @@ class Mapping:
 
     def _keenest(self, accepted: Fraction) -> Row:
         for row in self._rows:
-            if row.accepted == accepted:
+            if Fraction(*self._server.accepted(row.acceptance_rate)) == accepted:
                 return row
         raise ValueError(f"no user has L4 = {accepted} accepted drafts")
 

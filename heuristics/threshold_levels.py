@@ -66,6 +66,8 @@ _LEVEL_COSTS += [TOKENS, *(COLUMNS + row for row in (PREFILL, GROWTH, WIDER))]
 _LEVEL_RANKS = [mode * SIDE + law for mode in (AD, SD) for law in (INPUT, INPUT, ACCEPT, ACCEPT)]
 
 _LAST = np.iinfo(np.int64).max
+#: Each threshold's row, to index columns row by row.
+_ROWS = np.arange(THRESHOLDS)[:, None]
 
 
 class Levels(NamedTuple):
@@ -159,13 +161,13 @@ def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = Tru
     member = np.repeat(allowed, SIDE, axis=0)
     order, rank = _ranked(np.where(member, value, _LAST))
     charge = np.zeros((THRESHOLDS, max(users, 1)), np.int64)
-    np.put_along_axis(charge, rank, own.reshape(THRESHOLDS, users), axis=1)
+    charge[_ROWS, rank] = own.reshape(THRESHOLDS, users)
     options = MAY_WAIT + MAY_AD * allowed[AD] + MAY_SD * allowed[SD]
     return Levels(
         user=user,
         rank=rank,
         order=order,
-        ordered=np.take_along_axis(rank, order, axis=1),
+        ordered=rank[_ROWS, order],
         charge=charge,
         level=_level_costs(user, rank),
         top=np.array([last[AD], last[SD] - t.sd_fixed]),
@@ -180,17 +182,16 @@ def build_levels(tables: CostTables, allow_ad: bool = True, allow_sd: bool = Tru
 def _ranked(value: Integers) -> tuple[Integers, Integers]:
     """Sort each row: users in ascending order (ties by position), and their dense ranks."""
     order = np.argsort(value, axis=1, kind="stable")
-    ascending = np.take_along_axis(value, order, axis=1)
-    dense = np.zeros_like(value)
+    ascending = value[_ROWS, order]
+    dense, rank = np.zeros_like(value), np.empty_like(value)
     np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=dense[:, 1:])
-    rank = np.empty_like(value)
-    np.put_along_axis(rank, order, dense, axis=1)
+    rank[_ROWS, order] = dense
     return order, rank
 
 
 def _level_costs(user: Floats, rank: Integers) -> Floats:
     level = np.zeros((MODES * LAWS, max(user.shape[1], 1)))
-    np.put_along_axis(level, rank[_LEVEL_RANKS], user[_LEVEL_COSTS], axis=1)
+    level[_ROWS[: len(level)], rank[_LEVEL_RANKS]] = user[_LEVEL_COSTS]
     return level
 
 
@@ -266,19 +267,21 @@ def trees(
     takes no memory, since all z < 1 have the same room; one without SD users gains both at z = 1.
     """
     whole = tables.z_denominator
-    usable = [z for z in sorted(set(z_indices)) if tables.room[z] >= 0]
-    one = [z for z in usable if tables.z_numerator[z] == whole]
-    rest = [z for z in usable if tables.z_numerator[z] < whole]
+    share, room = tables.z_numerator.tolist(), tables.room.tolist()
+    usable = [z for z in sorted(set(z_indices)) if room[z] >= 0]
+    one = [z for z in usable if share[z] == whole]
+    rest = [z for z in usable if share[z] < whole]
     lam = np.array(sorted(set(lam_indices or (0,))), np.int64)
-    zero = any(tables.z_numerator[z] == 0 for z in rest)
+    zero = any(share[z] == 0 for z in rest)
     found = []
     for part in (one, rest):
         if part:
             z = np.array(part, np.int64)
-            grid = np.ix_(z, lam)
-            rooms = [tables.ad_room[grid].max(axis=0), tables.sd_room[grid].max(axis=0)]
             if lam_indices is None:
-                rooms = [[tables.room[z].max()]] * 2
+                rooms = [[max(room[i] for i in part)]] * 2
+            else:
+                grid = np.ix_(z, lam)
+                rooms = [tables.ad_room[grid].max(axis=0), tables.sd_room[grid].max(axis=0)]
             numerator = tables.z_numerator[z]
             found.append(
                 Shares(

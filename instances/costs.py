@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +24,8 @@ from numpy.typing import NDArray
 
 from . import values
 from .model import Instance
-from .numbers import exact
-from .pricing import Rounding, Row, Server
+from .numbers import exact, ratio
+from .pricing import AD, OWN, SD, Rounding, Row, Server
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -35,6 +34,12 @@ Flags = NDArray[np.bool_]
 FINEST_TICK = -12
 #: No sum of users' costs or bytes exceeds this.
 LARGEST_SUM = 2**61
+
+#: The columns of `CostTables`, as `_tables` lays them out.
+COLUMNS = ("deadline", "upload", *Row._fields[OWN], "accept_rank")
+COLUMNS += (*Row._fields[AD], *Row._fields[SD], "value")
+#: What a row shows of a mode that the user may not enter.
+NO_AD, NO_SD = (0,) * len(Row._fields[AD]), (0,) * len(Row._fields[SD])
 
 
 class CostTables(NamedTuple):
@@ -206,57 +211,46 @@ def _tables(
     longest: int,
 ) -> CostTables:
     """Lay the rows out as columns; what no kernel may use is set to 0 or cut to `longest`."""
-
-    def column(values: Iterable[int]) -> Integers:
-        return np.fromiter(values, np.int64, len(rows))
-
-    def where(allowed: list[bool], values: Iterable[int]) -> Integers:
-        return column(v if ok else 0 for ok, v in zip(allowed, values, strict=True))
-
-    ranks = {a: rank for rank, a in enumerate(sorted({row.accepted for row in rows}))}
-    z_grid = [exact(z) for z in instance.z_grid]
-    lambda_grid = [exact(share) for share in instance.lambda_grid]
+    rates = sorted({row.acceptance_rate for row in rows})  # accepted drafts ascend with the rate
+    rank = {rate: position for position, rate in enumerate(rates)}
     worth = values.unit(instance)
-    denominator = math.lcm(*(z.denominator for z in z_grid))
-    room = [server.both_room if z < 1 else server.most_room for z in z_grid]
+    cells = [
+        (
+            min(longest, max(-1, row.deadline)),
+            min(longest, row.upload),
+            *tuple(row)[OWN],
+            rank[row.acceptance_rate],
+            *(tuple(row)[AD] if in_ad else NO_AD),
+            *(tuple(row)[SD] if in_sd else NO_SD),
+            user.value // worth,
+        )
+        for user, row, in_ad, in_sd in zip(instance.users, rows, ad, sd, strict=True)
+    ]
+    columns = np.array(cells, np.int64).reshape(len(rows), len(COLUMNS)).T.copy()
+    z_grid = [ratio(z) for z in instance.z_grid]
+    lambda_grid = [ratio(share) for share in instance.lambda_grid]
+    denominator = math.lcm(*(of for _, of in z_grid))
+    room = [server.both_room if part < of else server.most_room for part, of in z_grid]
     return CostTables(
         tick_exponent=server.rounding.exponent,
         rounded_up=server.rounding.up,
         ad_allowed=np.array(ad, np.bool_),
         sd_allowed=np.array(sd, np.bool_),
-        deadline=column(min(longest, max(-1, row.deadline)) for row in rows),
-        upload=column(min(longest, row.upload) for row in rows),
-        input_tokens=column(row.input_tokens for row in rows),
-        output_tokens=column(row.output_tokens for row in rows),
-        iterations=column(row.iterations for row in rows),
-        accept_rank=column(ranks[row.accepted] for row in rows),
-        ad_base=where(ad, (row.ad_base for row in rows)),
-        ad_slope=where(ad, (row.ad_slope for row in rows)),
-        ad_prefill=where(ad, (row.ad_prefill for row in rows)),
-        sd_base=where(sd, (row.sd_base for row in rows)),
-        sd_slope=where(sd, (row.sd_slope for row in rows)),
-        sd_prefill=where(sd, (row.sd_prefill for row in rows)),
-        sd_pairs=where(sd, (row.sd_pairs for row in rows)),
-        sd_growth=where(sd, (row.sd_growth for row in rows)),
-        ad_memory=where(ad, (row.ad_memory for row in rows)),
-        sd_memory=where(sd, (row.sd_memory for row in rows)),
-        sd_steps=where(sd, (row.sd_steps for row in rows)),
-        sd_memory_growth=where(sd, (row.sd_memory_growth for row in rows)),
         kv_ad=min(server.llm.cache, max(server.most_room, 0) + 1),
         kv_sd=min(server.kv_sd, max(server.most_room, 0) + 1),
         ad_step=min(longest, server.ad_step),
         sd_step=min(longest, server.sd_step),
         sd_fixed=min(longest, server.ad_step),
-        z_numerator=np.array([int(z * denominator) for z in z_grid], np.int64),
+        z_numerator=np.array([part * (denominator // of) for part, of in z_grid], np.int64),
         z_denominator=denominator,
         room=np.array([max(-1, r) for r in room], np.int64),
         ad_room=_shares(room, lambda_grid),
-        sd_room=_shares(room, [1 - share for share in lambda_grid]),
-        value=column(user.value // worth for user in instance.users),
+        sd_room=_shares(room, [(of - part, of) for part, of in lambda_grid]),
+        **dict(zip(COLUMNS, columns, strict=True)),
     )
 
 
-def _shares(room: Sequence[int], shares: Sequence[Fraction]) -> Integers:
+def _shares(room: Sequence[int], shares: Sequence[tuple[int, int]]) -> Integers:
     """Return ⌊share * room⌋ per room and share: bytes are whole, so flooring loses nothing."""
-    ratios = [share.as_integer_ratio() for share in shares]
-    return np.array([[max(-1, p * r // q) for p, q in ratios] for r in room], np.int64)
+    parts = {r: [max(-1, p * r // q) for p, q in shares] for r in set(room)}
+    return np.array([parts[r] for r in room], np.int64)

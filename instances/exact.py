@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from .model import Instance, Transformer, User
-from .numbers import exact
+from .numbers import exact, ratio
 from .workload import (
     Length,
     decode_flops,
@@ -25,14 +25,22 @@ from .workload import (
 
 def upload_time(instance: Instance, user: User) -> Fraction:
     """Seconds to send the prompt, γ L^I / (B R)."""
-    rate = exact(user.uplink_hz) * exact(user.uplink_bps_per_hz)
-    return exact(instance.bits_per_token) * user.input_tokens / rate
+    return _transfer(
+        instance.bits_per_token, user.input_tokens, user.uplink_hz, user.uplink_bps_per_hz
+    )
 
 
 def download_time(instance: Instance, user: User) -> Fraction:
     """Seconds to receive the answer, γ L^O / (B̄ R̄)."""
-    rate = exact(user.downlink_hz) * exact(user.downlink_bps_per_hz)
-    return exact(instance.bits_per_token) * user.output_tokens / rate
+    return _transfer(
+        instance.bits_per_token, user.output_tokens, user.downlink_hz, user.downlink_bps_per_hz
+    )
+
+
+def _transfer(bits_per_token: float, tokens: int, hertz: float, efficiency: float) -> Fraction:
+    """Seconds to send tokens, γ L / (B R): one fraction, so one reduction to lowest terms."""
+    (bits, per_bit), (width, of), (rate, per) = map(ratio, (bits_per_token, hertz, efficiency))
+    return Fraction(bits * tokens * of * per, per_bit * width * rate)
 
 
 def remaining_budget(instance: Instance, user: User) -> Fraction:
@@ -53,7 +61,12 @@ def _accepted(acceptance_rate: float, draft_length: int) -> Fraction:
 
 def sd_iterations(user: User, draft_length: int) -> int:
     """Draft-verify iterations to produce the answer, N = ⌈L^O / (a + 1)⌉."""
-    return math.ceil(user.output_tokens / (accepted_drafts(user, draft_length) + 1))
+    return _iterations(user.output_tokens, user.acceptance_rate, draft_length)
+
+
+@lru_cache(maxsize=4096)
+def _iterations(output_tokens: int, acceptance_rate: float, draft_length: int) -> int:
+    return math.ceil(output_tokens / (_accepted(acceptance_rate, draft_length) + 1))
 
 
 def sd_prefix(iteration: int, longest_input: int, most_accepted: Length, unit: int = 1) -> Length:
@@ -189,11 +202,13 @@ def sd_memory(instance: Instance, users: Sequence[User]) -> Fraction:
     kv_slm = kv_bytes_per_token(instance.slm, width)
     longest_input = max((user.input_tokens for user in users), default=0)
     most_accepted = max((accepted_drafts(user, drafts) for user in users), default=Fraction(0))
-    total = Fraction(0)
+    accepted, unit = most_accepted.as_integer_ratio()
+    total = 0  # in 1/unit bytes
     for user in users:
-        prefix = sd_prefix(sd_iterations(user, drafts), longest_input, most_accepted)
-        total += kv_slm * (prefix + drafts) + kv_llm * (prefix + drafts + 1)
-    return total
+        prefix = sd_prefix(sd_iterations(user, drafts), longest_input, accepted, unit)
+        cached = prefix + unit * drafts
+        total += kv_slm * cached + kv_llm * (cached + unit)
+    return Fraction(total, unit)
 
 
 def room(instance: Instance, z: float) -> int:

@@ -8,7 +8,7 @@ import operator
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -69,6 +69,16 @@ Grid = Annotated[tuple[float, ...], BeforeValidator(_tuple)]
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy, some fields replaced; what is derived from them is derived anew.
+
+        As pydantic's, it does not validate: `model_validate` the dump of what strangers replaced.
+        """
+        copy = super().model_copy(update=update, deep=deep)
+        for derived in copy.__dict__.keys() - type(self).model_fields.keys():
+            copy.__dict__.pop(derived)
+        return copy
+
 
 class Transformer(_Frozen):
     """A decoder's shape, as far as its work and memory depend on it.
@@ -104,12 +114,12 @@ class Transformer(_Frozen):
             raise ValueError(f"kv_heads ({self.kv_heads}) must divide num_heads ({self.num_heads})")
         return self
 
-    @property
+    @cached_property
     def attention_size(self) -> int:
         """D = D^h H, the width of all query heads together."""
         return self.num_heads * self.head_dim
 
-    @property
+    @cached_property
     def kv_size(self) -> int:
         """Width of all key (or value) heads together; D unless `kv_heads` says otherwise."""
         return (self.kv_heads or self.num_heads) * self.head_dim
@@ -268,14 +278,3 @@ class Instance(_Frozen):
     def index(self) -> dict[str, int]:
         """Position of each user id in `users`."""
         return {user.id: k for k, user in enumerate(self.users)}
-
-    def model_copy(
-        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
-    ) -> Instance:
-        """Return a copy, some fields replaced; its `index` is its own users', not the cached one.
-
-        As pydantic's, it does not validate: `model_validate` the dump of what strangers replaced.
-        """
-        copy = super().model_copy(update=update, deep=deep)
-        copy.__dict__.pop("index", None)
-        return copy

@@ -8,6 +8,14 @@ from functools import lru_cache
 
 
 @lru_cache(maxsize=4096)  # grids, bandwidths and the hardware's numbers come again and again
+def ratio(value: float) -> tuple[int, int]:
+    """Return numerator and denominator, in lowest terms, of what a number shows (see `exact`)."""
+    if isinstance(value, int):
+        return value, 1
+    return Decimal(repr(float(value))).as_integer_ratio()
+
+
+@lru_cache(maxsize=4096)
 def exact(value: float) -> Fraction:
     """Return the rational that a number's shortest decimal form shows.
 
@@ -26,6 +34,4 @@ def exact(value: float) -> Fraction:
     ValueError
         If `value` is NaN or infinite.
     """
-    if isinstance(value, int):
-        return Fraction(value)
-    return Fraction(*Decimal(repr(float(value))).as_integer_ratio())
+    return Fraction(*ratio(value))

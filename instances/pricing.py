@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .model import Instance, Transformer, User
-from .numbers import exact
+from .numbers import exact, ratio
 
 
 @dataclass(frozen=True)
@@ -42,44 +41,52 @@ class Rounding:
 
     exponent: int
     up: bool
+    #: A second is ``times / over`` ticks.
+    times: int = field(init=False)
+    over: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", 10 ** max(0, -self.exponent))
+        object.__setattr__(self, "over", 10 ** max(0, self.exponent))
 
     def cost(self, numerator: int, denominator: int) -> int:
         """Seconds to ticks, away from what is cheap when `up`."""
-        numerator, denominator = self._scale(numerator, denominator)
-        return -(-numerator // denominator) if self.up else numerator // denominator
+        if self.up:
+            return -(-numerator * self.times // (denominator * self.over))
+        return numerator * self.times // (denominator * self.over)
 
     def budget(self, numerator: int, denominator: int) -> int:
         """Seconds to ticks, the other way."""
-        numerator, denominator = self._scale(numerator, denominator)
-        return numerator // denominator if self.up else -(-numerator // denominator)
-
-    def _scale(self, numerator: int, denominator: int) -> tuple[int, int]:
-        if self.exponent <= 0:
-            return numerator * 10**-self.exponent, denominator
-        return numerator, denominator * 10**self.exponent
+        if self.up:
+            return numerator * self.times // (denominator * self.over)
+        return -(-numerator * self.times // (denominator * self.over))
 
 
 class Row(NamedTuple):
-    """One user's integers, of any size (the columns of `CostTables`)."""
+    """One user's integers, of any size (the columns of `CostTables`), and its acceptance rate."""
 
+    acceptance_rate: float
     deadline: int
     upload: int
     input_tokens: int
     output_tokens: int
     iterations: int
-    accepted: Fraction
     ad_base: int
     ad_slope: int
     ad_prefill: int
+    ad_memory: int
     sd_base: int
     sd_slope: int
     sd_prefill: int
     sd_pairs: int
     sd_growth: int
-    ad_memory: int
     sd_memory: int
     sd_steps: int
     sd_memory_growth: int
+
+
+#: Where a row's numbers for each mode are.
+OWN, AD, SD = slice(3, 6), slice(6, 10), slice(10, 18)
 
 
 def _pairs(count: int) -> int:
@@ -107,7 +114,7 @@ class Server:
         self.kv_sd = self.llm.cache + self.slm.cache
         self.most_room = hardware.memory_bytes - self.llm.weights
         self.both_room = self.most_room - self.slm.weights
-        self.bits = exact(instance.bits_per_token).as_integer_ratio()
+        self.bits = ratio(instance.bits_per_token)
         alpha_llm, alpha_slm = exact(hardware.alpha_llm), exact(hardware.alpha_slm)
         self.per_second = math.lcm(alpha_llm.denominator, alpha_slm.denominator)
         self.llm_weight = int(alpha_llm * self.per_second)  # α^L = llm_weight / per_second
@@ -118,19 +125,17 @@ class Server:
         self.sd_step = rounding.cost(*sd_step.as_integer_ratio())
 
     def row(self, user: User) -> Row:
-        """Price one user: every number exact, rounded once."""
+        """Price one user: every number exact, rounded once.
+
+        Fractions are pairs of integers, not always in lowest terms: that would take most of the
+        time, and changes no rounded number.
+        """
         cost, llm, slm = self.rounding.cost, self.llm, self.slm
-        bits, per_bit = self.bits
-        rate = exact(user.uplink_hz) * exact(user.uplink_bps_per_hz)
-        upload = bits * user.input_tokens * rate.denominator, per_bit * rate.numerator
-        rate, whole = (
-            exact(user.downlink_hz) * exact(user.downlink_bps_per_hz),
-            exact(user.deadline_s),
-        )
-        down = bits * user.output_tokens * rate.denominator, per_bit * rate.numerator
-        left = whole.numerator * down[1] - down[0] * whole.denominator
-        accepted = self._accepted(user)
-        count = -(-user.output_tokens // (accepted + 1))
+        upload = self._transfer(user.input_tokens, user.uplink_hz, user.uplink_bps_per_hz)
+        down, per = self._transfer(user.output_tokens, user.downlink_hz, user.downlink_bps_per_hz)
+        deadline, seconds = ratio(user.deadline_s)
+        accepted, unit = self.accepted(user.acceptance_rate)
+        count = -(-user.output_tokens * unit // (accepted + unit))
         steps = user.output_tokens - 1
         verify = _iterations(llm, count, self.drafts + 1)
         draft = _iterations(slm, count, self.drafts)
@@ -140,37 +145,42 @@ class Server:
         prefill = self.llm_weight * llm.prefill(user.input_tokens)
         both = prefill + self.slm_weight * slm.prefill(user.input_tokens)
         decode = self.llm_weight * (steps * llm.token + _pairs(steps + 1) * llm.context)
-        memory_growth = self.kv_sd * accepted.numerator
+        memory_growth = self.kv_sd * accepted
         if self.rounding.up:
-            memory_growth += accepted.denominator - 1
+            memory_growth += unit - 1
         return Row(
-            deadline=self.rounding.budget(left, down[1] * whole.denominator),
+            acceptance_rate=user.acceptance_rate,
+            deadline=self.rounding.budget(deadline * per - down * seconds, per * seconds),
             upload=cost(*upload),
             input_tokens=user.input_tokens,
             output_tokens=user.output_tokens,
             iterations=count,
-            accepted=accepted,
             ad_base=cost(decode, self.per_second),
             ad_slope=cost(self.llm_weight * steps * llm.context, self.per_second),
             ad_prefill=cost(prefill, self.per_second),
+            ad_memory=llm.cache * user.output_tokens,
             sd_base=cost(base, self.per_second),
             sd_slope=cost(slope, self.per_second),
             sd_prefill=cost(both, self.per_second),
             sd_pairs=_pairs(count),
-            sd_growth=cost(growth * accepted.numerator, self.per_second * accepted.denominator),
-            ad_memory=llm.cache * user.output_tokens,
+            sd_growth=cost(growth * accepted, self.per_second * unit),
             sd_memory=self.kv_sd * (self.drafts + max(0, count - 2)) + llm.cache,
             sd_steps=count - 1,
-            sd_memory_growth=memory_growth // accepted.denominator,
+            sd_memory_growth=memory_growth // unit,
         )
 
-    def _accepted(self, user: User) -> Fraction:
-        """a = A + A² + ... + A^(L^D), by Horner's scheme."""
-        rate = exact(user.acceptance_rate)
-        accepted = rate
+    def _transfer(self, tokens: int, hertz: float, efficiency: float) -> tuple[int, int]:
+        """Return the seconds that tokens take over a link, γ L / (B R), as a fraction."""
+        (bits, per_bit), (width, of), (each, per) = self.bits, ratio(hertz), ratio(efficiency)
+        return bits * tokens * of * per, per_bit * width * each
+
+    def accepted(self, acceptance_rate: float) -> tuple[int, int]:
+        """Return a = A + A² + ... + A^(L^D), by Horner's scheme, as a fraction."""
+        rate, unit = ratio(acceptance_rate)
+        accepted, denominator = rate, unit
         for _ in range(self.drafts - 1):
-            accepted = rate * (accepted + 1)
-        return accepted
+            accepted, denominator = rate * (accepted + denominator), denominator * unit
+        return accepted, denominator
 
     def allows_ad(self, row: Row) -> bool:
         """Whether the user fits AD alone, with all of the server."""

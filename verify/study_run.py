@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .kernels import ready_algorithms, ready_solver
+from formulations.ready import ready_solver
+
+from .kernels import ready_algorithms
 from .progress import track
 from .results import Row, results_in
 from .runner import Task
