@@ -30,7 +30,7 @@ Constant = TypeVar("Constant", int, bool)
 
 #: Seconds of compiling after which a word is said about it, and which.
 NOTICE_SECONDS = 4.0
-NOTICE = "compiling the kernels; only the first run does that (about half a minute)"
+NOTICE = "compiling the kernels; only the first run does that (10 to 30 s)"
 #: What is written in a module that compiles something.
 _COMPILES = (b"njit", b"@kernel", b"@inlined", b"@inner", b"@lean")
 _PACKAGES = ("instances", "heuristics", "formulations", "verify")

@@ -1,4 +1,4 @@
-"""Getting the compiled kernels ready: the first run on a machine compiles them, half a minute.
+"""Getting the compiled kernels ready: the first run on a machine compiles them (10 to 30 s).
 
 Compiling happens inside whatever first calls a kernel; left to chance, it would count against the
 time limit of that instance.

@@ -26,7 +26,7 @@ from .workers import Workers, borrow
 GRACE = 5.0
 #: Seconds of getting the workers ready after which a word is said about it, and which.
 PATIENCE_SECONDS = 4.0
-STARTING = "starting the workers; a first run also compiles the kernels (about half a minute)"
+STARTING = "starting the workers; a first run also compiles the kernels (10 to 30 s)"
 #: Seconds that fresh workers may take to answer.
 START_SECONDS = 120.0
 

@@ -16,6 +16,7 @@ from instances import CostTables, Instance, User, build_tables, generate
 from instances.assignment import ad_batch, ad_budget, sd_batch, sd_budget
 from instances.costs import LARGEST_SUM
 from instances.exact import (
+    accepted_drafts,
     ad_latency,
     ad_memory,
     remaining_budget,
@@ -27,6 +28,8 @@ from instances.exact import (
 )
 from instances.generators import Overrides
 from instances.numbers import exact
+from instances.pricing import Rounding, Server
+from instances.workload import kv_bytes_per_token
 
 
 def seconds(tables: CostTables, ticks: int) -> Fraction:
@@ -147,6 +150,26 @@ def test_tables_bracket_the_corner_cases(rate: float, output_tokens: int, alpha:
     ]
     instance = make_instance(*users, draft_length=2, alpha_llm=alpha, alpha_slm=alpha)
     assert assert_brackets(instance) == 14
+
+
+@pytest.mark.parametrize("rounded_up", [False, True])
+@pytest.mark.parametrize("drafts", [1, 3, 8])
+def test_prices_in_integer_ratios_are_those_in_fractions(drafts: int, rounded_up: bool) -> None:
+    """`pricing` never reduces a fraction; here every number is one, rounded once."""
+    instance = generate("paper-5a", 12, drafts).model_copy(update={"draft_length": drafts})
+    server = Server(instance, Rounding(-12, rounded_up))
+    up, down = (math.ceil, math.floor) if rounded_up else (math.floor, math.ceil)
+    per_step = Fraction(kv_bytes_per_token(instance.llm, 2) + kv_bytes_per_token(instance.slm, 2))
+    for user in instance.users:
+        row, accepted = server.row(user), accepted_drafts(user, drafts)
+        assert row.deadline == down(remaining_budget(instance, user) * 10**12)
+        assert row.upload == up(upload_time(instance, user) * 10**12)
+        assert row.iterations == math.ceil(user.output_tokens / (accepted + 1))
+        assert row.sd_memory_growth == up(per_step * accepted)
+        assert Fraction(*server.accepted(user.acceptance_rate)) == accepted
+    ranks = build_tables(instance, rounded_up).accept_rank
+    drafts_of = [accepted_drafts(user, drafts) for user in instance.users]
+    assert [sorted(set(drafts_of)).index(a) for a in drafts_of] == ranks.tolist()
 
 
 def test_costs_of_whole_ticks_are_exact() -> None:

@@ -8,10 +8,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import njit
+from numpy.typing import NDArray
 
 from instances import kernels
 
+NEVER = kernels.passed(False)
 ROOT = Path(__file__).resolve().parents[2]
 CALLEE = "from numba import njit\n\n@njit\ndef inner():\n    return {}\n"
 CALLER = """from instances.kernels import cached_njit
@@ -57,6 +61,41 @@ def test_every_cached_kernel_has_the_wider_stamp() -> None:
         for path in (ROOT / package).rglob("*.py"):
             if path != ROOT / "instances" / "kernels.py":
                 assert "njit(cache=True" not in path.read_text(encoding="utf-8"), path
+
+
+def test_without_a_folder_to_write_kernels_compile_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """numba refuses to define them: nothing could be imported."""
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+
+    @kernels.cached_njit()
+    def doubled(number: int) -> int:
+        return 2 * number
+
+    assert doubled(21) == 42
+    assert not kernels.is_cached(doubled)
+
+
+def test_a_part_is_compiled_within_its_kernel_only() -> None:
+    @kernels.part_njit(allocates=True)
+    def ones(number: int) -> NDArray[np.int64]:
+        return np.ones(number, np.int64)
+
+    @kernels.part_njit()
+    def total(values: NDArray[np.int64]) -> int:
+        result = 0
+        for value in values:
+            result += value
+        return result
+
+    @njit
+    def counted(number: int) -> int:
+        return total(ones(number)) + NEVER
+
+    assert counted(5) == 5
+    (compiled,) = total.overloads.values()  # type: ignore[attr-defined]
+    assert not compiled.library.get_pointer_to_function(compiled.fndesc.mangled_name)
 
 
 def test_a_long_silence_is_explained_once(
