@@ -288,7 +288,7 @@ def _kick(g: Ground, w: Walk, point: Integers) -> None:
         point[d] = min(g.high[d], max(0, level))
 
 
-@kernel()
+@kernel(allocates=True)
 def _new_walk(start: Modes) -> Walk:
     users = len(start)
     return Walk(
