@@ -12,6 +12,7 @@ import pytest
 from instances import generate, save
 from verify import umbrella
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
 ROOT = Path(__file__).resolve().parents[2]
 Balance = Callable[..., tuple[int, str, str]]
 
