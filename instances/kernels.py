@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
+from numba import njit, version_info
 from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
@@ -28,6 +28,8 @@ from numba.core.compiler import Compiler
 Function = TypeVar("Function", bound=Callable[..., Any])
 Constant = TypeVar("Constant", int, bool)
 
+#: numba's compiler takes parts before this version; later ones may have changed inside.
+TAKES_PARTS = (0, 69)
 #: Seconds of compiling after which a word is said about it, and which.
 NOTICE_SECONDS = 4.0
 NOTICE = "compiling the kernels; only the first run does that (10 to 30 s)"
@@ -87,7 +89,8 @@ def part_njit(allocates: bool = False, **options: Any) -> Callable[[Function], F
 
     numba optimises a function and emits machine code for it before it is linked into its caller,
     where both happen again: in a chain of calls once for every link. Parts are optimised once, with
-    the kernel that contains them, which takes two thirds of the time and makes the same code.
+    the kernel that contains them, which takes two thirds of the time and makes the same code. A
+    version of numba from `TAKES_PARTS` on compiles them as usual.
 
     Parameters
     ----------
@@ -98,10 +101,10 @@ def part_njit(allocates: bool = False, **options: Any) -> Callable[[Function], F
         Options of ``numba.njit``.
     """
     always: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    always |= {"error_model": "numpy", "_nrt": allocates}
-    return cast(
-        Callable[[Function], Function], njit(pipeline_class=_PartCompiler, **always, **options)
-    )
+    always["error_model"] = "numpy"
+    if version_info[:2] < TAKES_PARTS:
+        always |= {"_nrt": allocates, "pipeline_class": _PartCompiler}
+    return cast(Callable[[Function], Function], njit(**always, **options))
 
 
 class _PartCompiler(Compiler):

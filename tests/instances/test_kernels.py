@@ -77,7 +77,13 @@ def test_without_a_folder_to_write_kernels_compile_all_the_same(
     assert not kernels.is_cached(doubled)
 
 
-def test_a_part_is_compiled_within_its_kernel_only() -> None:
+@pytest.mark.parametrize("takes", [True, False])
+def test_a_part_is_compiled_within_its_kernel_only(
+    monkeypatch: pytest.MonkeyPatch, takes: bool
+) -> None:
+    if not takes:  # as with a version of numba that nobody has tried
+        monkeypatch.setattr(kernels, "TAKES_PARTS", (0, 0))
+
     @kernels.part_njit(allocates=True)
     def ones(number: int) -> NDArray[np.int64]:
         return np.ones(number, np.int64)
@@ -95,7 +101,8 @@ def test_a_part_is_compiled_within_its_kernel_only() -> None:
 
     assert counted(5) == 5
     (compiled,) = total.overloads.values()  # type: ignore[attr-defined]
-    assert not compiled.library.get_pointer_to_function(compiled.fndesc.mangled_name)
+    alone = compiled.library.get_pointer_to_function(compiled.fndesc.mangled_name)
+    assert bool(alone) is not takes
 
 
 def test_a_long_silence_is_explained_once(
