@@ -127,7 +127,10 @@ def _play(server: Instance, coming: tuple[Arrival, ...], policy: str, speed: flo
 def _bar(played: Iterable[Round], label: str, last: int) -> Iterator[Round]:
     """Pass the rounds on while a bar on stderr shows how far the trace has been played."""
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    if not console.is_terminal:
+        yield from played
+        return
+    with Progress(console=console, transient=True) as bar:
         task = bar.add_task(label, total=last)
         for part in played:
             bar.update(task, completed=min(part.end, last))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ class Command:
         app = typer.Typer(add_completion=False)
         told = _paragraphs(self.function.__doc__ or "")
         shown = f"Example: {program} {self.example}"
-        app.command(cls=_Spreading, help=told, epilog=shown)(self.function)
+        app.command(cls=_Parsed, help=told, epilog=shown)(self.function)
         return cast(TyperCommand, typer.main.get_command(app))
 
     def run(self) -> NoReturn:
@@ -64,14 +65,21 @@ class Command:
         finish(self.build(program), program)
 
 
-class _Spreading(TyperCommand):
-    """A command that takes ``--users 10 20`` as ``--users 10 --users 20``."""
+class _Parsed(TyperCommand):
+    """Takes ``--users 10 20`` as ``--users 10 --users 20``, and no nan or inf for a number."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if all(isinstance(parameter, TyperOption) for parameter in self.params):
             options = [name for option in self.params if option.multiple for name in option.opts]
             args = spread(args, options)
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        for parameter in self.params:
+            values = ctx.params.get(parameter.name)
+            for value in values if isinstance(values, list | tuple) else (values,):
+                if isinstance(value, float) and not math.isfinite(value):
+                    wrong = f"{value} is not a finite number"
+                    raise typer.BadParameter(wrong, ctx, cast(Any, parameter))
+        return rest
 
 
 def spread(arguments: Sequence[str], lists: Collection[str]) -> list[str]:

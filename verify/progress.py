@@ -30,6 +30,9 @@ def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
         Stands before the bar.
     """
     console = Console(stderr=True)
+    if not console.is_terminal:  # a disabled bar of rich would still end in an empty line
+        yield from items
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -38,7 +41,5 @@ def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         yield from bar.track(items, total=total, description=label)

@@ -111,7 +111,7 @@ BAD = [
     (["--family", "tiny", "--llm", "/none/config.json"], "/none/config.json: No such file"),
     (["--family", "tiny", "--gpu", "L4"], "no α and β were measured on L4"),
     (["--family", "tiny", "--draft-length", "65"], "draft_length: must be at most 64"),
-    (["--family", "tiny", "--bits-per-token", "nan"], "bits_per_token: must be finite"),
+    (["--family", "tiny", "--bits-per-token", "nan"], "is not a finite number"),
     (["--family", "tiny", "--trace", "x.csv"], "--trace is for the family trace"),
     (["--family", "trace", "--trace", "/"], "/: is a directory"),
     (["--family", "wide", "--slm", "OPT-125M"], "family wide: fixes its own"),

@@ -230,6 +230,7 @@ def test_command_says_when_nothing_was_solved() -> None:
         "--compare pyproject.toml",
         "--time-limit 0",
         "--time-limit nan",
+        "--shift inf",
         "--jobs 0",
         "--json --csv",
         "--problem P3",
