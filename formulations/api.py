@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
-import time
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from instances import Instance, Problem, Result, Schedule, Status, build_tables, drafts, values
+from instances import (
+    Instance,
+    Problem,
+    Result,
+    Schedule,
+    Status,
+    build_tables,
+    drafts,
+    stopwatch,
+    values,
+)
 
 from .backend import Backend, Request, create
 from .certify import Certificate, certify
@@ -127,7 +136,7 @@ def _solve(
     **options: Any,
 ) -> Result:
     """Solve at one draft length."""
-    started = time.perf_counter()
+    started = stopwatch.seconds()
     allowed = {"both": (True, True), "ad-only": (True, False), "sd-only": (False, True)}
     if modes not in allowed:
         raise ValueError(f"unknown modes {modes!r}; choose from {', '.join(allowed)}")
@@ -161,7 +170,7 @@ def _solve(
         seed=seed,
         objective=certificate.lower,
         bound=certificate.upper,
-        runtime_s=time.perf_counter() - started,
+        runtime_s=stopwatch.seconds() - started,
         schedule=certificate.schedule,
         statistics=certificate.statistics,
     )
@@ -179,11 +188,11 @@ def _certified(
     if start is not None and start is not False:
         request = replace(request, start=given_start(instance, start, problem, request))
     tables = build_tables(instance, rounded_up=False)
-    built = time.perf_counter()
+    built = stopwatch.seconds()
     if start is None:
         with search_beside() if backend.name == DEFAULT_SOLVER else nullcontext():
             request = replace(request, start=balance_start(tables, request))
-    ready = time.perf_counter()
+    ready = stopwatch.seconds()
     if request.time_limit is not None:
         request = replace(request, time_limit=max(0.0, request.time_limit - (ready - started)))
     certificate = certify(instance, backend, request, problem, tables)

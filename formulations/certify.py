@@ -7,13 +7,12 @@ restriction (tables built up) is solved: whatever it accepts holds. Only equal e
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from instances import CostTables, Instance, Problem, Schedule, build_tables
+from instances import CostTables, Instance, Problem, Schedule, build_tables, stopwatch
 from instances.assignment import Assignment, fits
 from instances.feasible import is_feasible
 from instances.values import total, unit, worth
@@ -86,7 +85,7 @@ class _Certifier:
         self.instance, self.backend = instance, backend
         self.request, self.problem = request, problem
         self.deadline = (
-            None if request.time_limit is None else time.perf_counter() + request.time_limit
+            None if request.time_limit is None else stopwatch.seconds() + request.time_limit
         )
         self.seconds = {"build_s": 0.0, "solve_s": 0.0, "certify_s": 0.0}
         self.statistics: dict[str, Any] = {}
@@ -118,7 +117,7 @@ class _Certifier:
     def _restrict(self) -> tuple[Assignment | None, str | None]:
         """Solve the restriction with the time that is left."""
         tables, start = self._tables(rounded_up=True), self.request.start
-        left = None if self.deadline is None else self.deadline - time.perf_counter()
+        left = None if self.deadline is None else self.deadline - stopwatch.seconds()
         if left is not None and left <= 0:
             return None, "time_limit"
         if start is not None and not fits(tables, start):
@@ -153,8 +152,8 @@ class _Certifier:
 
     @contextmanager
     def _clock(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
+        started = stopwatch.seconds()
         try:
             yield
         finally:
-            self.seconds[name] += time.perf_counter() - started
+            self.seconds[name] += stopwatch.seconds() - started

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from ortools.sat.python import cp_model
 
-from instances import CostTables
+from instances import CostTables, stopwatch
 from instances.assignment import Assignment, fits
 
 from .backend import Answer, Request, check_options
@@ -56,12 +55,12 @@ class _Search:
 
     def __init__(self, tables: CostTables, request: Request) -> None:
         self.tables, self.request = tables, request
-        self.started = time.perf_counter()
+        self.started = stopwatch.seconds()
         self.best = request.start
         self.bound = int(tables.value.sum())
         self.model = CpSatModel(tables, request)
         self.statistics: dict[str, Any] = {
-            "build_s": time.perf_counter() - self.started,
+            "build_s": stopwatch.seconds() - self.started,
             "solves": 0,
             "cover_cuts": 0,
             "conflicts": 0,
@@ -120,7 +119,7 @@ class _Search:
 
     def _time_left(self) -> float | None:
         limit = self.request.time_limit
-        return None if limit is None else limit - (time.perf_counter() - self.started)
+        return None if limit is None else limit - (stopwatch.seconds() - self.started)
 
     def _cause(self) -> str:
         """Why a run ended early: CP-SAT itself catches Ctrl-C, and reports no difference."""

@@ -6,13 +6,12 @@ serve then meets every set of the others. That is 3^K pairs per z, which is why 
 
 from __future__ import annotations
 
-import time
 from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import CostTables
+from instances import CostTables, stopwatch
 from instances.assignment import AD, SD, Assignment
 from instances.kernels import cached_njit
 
@@ -64,12 +63,12 @@ class _Enumeration:
     """The costs of every set and the best pair found so far."""
 
     def __init__(self, tables: CostTables, request: Request) -> None:
-        started = time.perf_counter()
+        started = stopwatch.seconds()
         self.tables, self.request = tables, request
         self.deadline = None if request.time_limit is None else started + request.time_limit
         self.ad, self.sd = ad_sets(tables), sd_sets(tables)
         self.worth = worth_of_sets(tables.value)
-        self.build_s = time.perf_counter() - started
+        self.build_s = stopwatch.seconds() - started
         start = request.start
         lams = request.lam_indices
         nobody = np.zeros(tables.users, np.int8)
@@ -113,7 +112,7 @@ class _Enumeration:
         share = point.shares(tables)[1] - point.shares(tables)[0]
         sd_fits = self._fitting(self.sd, share, request.allow_sd)
         for first in range(0, len(ad_fits), CHUNK):
-            if self.deadline is not None and time.perf_counter() >= self.deadline:
+            if self.deadline is not None and stopwatch.seconds() >= self.deadline:
                 return False
             sets = np.flatnonzero(ad_fits[first : first + CHUNK]) + first
             found = best_pair(

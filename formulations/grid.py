@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from instances import CostTables
+from instances import CostTables, stopwatch
 from instances.assignment import Assignment, fits
 
 from .backend import Answer, Request, check_options
@@ -34,12 +33,12 @@ class Limits:
 
     def running(self) -> Callable[[int], Limits | None]:
         """Start the clock; return what is left after so many nodes, as a function (None: over)."""
-        started = time.perf_counter()
+        started = stopwatch.seconds()
 
         def left(nodes: int) -> Limits | None:
             seconds, most = self.time_limit, self.node_limit
             if seconds is not None:
-                seconds -= time.perf_counter() - started
+                seconds -= stopwatch.seconds() - started
             if most is not None:
                 most -= nodes
             if (seconds is not None and seconds <= 0) or (most is not None and most <= 0):
@@ -238,9 +237,9 @@ class _Search:
 
     def _solve(self, points: Points, bound: int) -> PointAnswer:
         """Solve one model until its answer satisfies the integer rows too."""
-        started = time.perf_counter()
+        started = stopwatch.seconds()
         model = self.solver.build(self.tables, points, self.request.options)
-        self.build_s += time.perf_counter() - started
+        self.build_s += stopwatch.seconds() - started
         for _ in range(MOST_ROUNDS):
             limits = self.left(self.nodes)
             if limits is None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 from heuristics.mmkp import heu
+from instances import stopwatch
 from instances.mmkp import MMKP, ItemClass, Selection
 
 from .mmkp_bounds import lp_multipliers
@@ -60,7 +60,7 @@ def dynamic_programme(problem: MMKP, time_limit: float | None = None) -> Progres
     and earns no more is dropped, as is one that leaves too little for the classes to come
     (Nemhauser and Ullmann 1969, in several dimensions). Meant for few classes or few resources.
     """
-    ends = math.inf if time_limit is None else time.perf_counter() + time_limit
+    ends = math.inf if time_limit is None else stopwatch.seconds() + time_limit
     capacities = [int(c) for c in problem.capacities]
     states = [_State(0, tuple(0 for _ in capacities))]
     largest = 1
@@ -99,7 +99,7 @@ def _undominated(states: list[_State], ends: float) -> list[_State] | None:
     """
     kept: list[_State] = []
     for state in sorted(states, key=lambda s: (-s.profit, s.used)):
-        if time.perf_counter() > ends:
+        if stopwatch.seconds() > ends:
             return None
         if not any(all(a <= b for a, b in zip(k.used, state.used, strict=True)) for k in kept):
             kept.append(state)
@@ -119,7 +119,7 @@ def branch_and_bound(problem: MMKP, time_limit: float | None = None) -> Progress
 
 class _Tree:
     def __init__(self, problem: MMKP, time_limit: float | None) -> None:
-        self._ends = math.inf if time_limit is None else time.perf_counter() + time_limit
+        self._ends = math.inf if time_limit is None else stopwatch.seconds() + time_limit
         self._problem = problem
         multipliers = lp_multipliers(problem)
         self._scale = math.lcm(*(u.denominator for u in multipliers))
@@ -179,7 +179,7 @@ class _Tree:
             if (worth + reduced + later) // self._scale <= self._profit or self._stopped:
                 return
             self._nodes += 1
-            if self._nodes % 4096 == 0 and time.perf_counter() > self._ends:
+            if self._nodes % 4096 == 0 and stopwatch.seconds() > self._ends:
                 self._stopped = True
             after = left
             if weights is not None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
 from heuristics.mmkp import heu
-from instances import Status
+from instances import Status, stopwatch
 from instances.mmkp import MMKP, Number, Selection, to_integers
 
 from .mmkp_bounds import lp_bound
@@ -201,7 +200,7 @@ def solve_mmkp(
     """
     if solver not in _METHODS:
         raise ValueError(f"unknown MMKP solver {solver!r}; choose from {', '.join(_METHODS)}")
-    started = time.perf_counter()
+    started = stopwatch.seconds()
     integers, scale = to_integers(problem)
     profits = [int(item.profit) for group in integers.classes for item in group.items]
     if sum(map(abs, profits)) > LARGEST_PROFIT:
@@ -217,7 +216,7 @@ def solve_mmkp(
         found.stopped_by,
         solver,
         _version(solver),
-        time.perf_counter() - started,
+        stopwatch.seconds() - started,
         found.statistics,
     )
 
@@ -232,11 +231,11 @@ def _with_cuts(problem: MMKP, engine: Engine, time_limit: float | None, seed: in
     """Solve the relaxation until its optimum is feasible, cutting off what is not."""
     if not any(group.items for group in problem.classes):  # solvers refuse empty models
         return Progress((None,) * len(problem.classes), 0)
-    ends = math.inf if time_limit is None else time.perf_counter() + time_limit
+    ends = math.inf if time_limit is None else stopwatch.seconds() + time_limit
     most = math.floor(lp_bound(problem))  # a solver stopped early may have no bound worth the name
     best = Progress(heu(problem), most, None, {"rounds": 0, "cuts": 0})
     while True:
-        left = None if time_limit is None else ends - time.perf_counter()
+        left = None if time_limit is None else ends - stopwatch.seconds()
         if left is not None and left <= 0:
             best.stopped_by = "time_limit"
             return best

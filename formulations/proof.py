@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from instances import CostTables, Instance, build_tables
+from instances import CostTables, Instance, build_tables, stopwatch
 from instances.assignment import Assignment, fits
 from instances.values import refuse_different
 
@@ -112,7 +111,7 @@ def prove(
     """
     refuse_different(instance, "this proof")
     before = done[-1].seconds if done else 0.0
-    proof, started = Proof(), time.perf_counter()
+    proof, started = Proof(), stopwatch.seconds()
 
     limits = partial(Limits(time_limit).running(), 0)
     for number, search in enumerate(_searches(instance, bound)):
@@ -124,7 +123,7 @@ def prove(
             _redo(search, entry)
         for step in search.steps(limits):
             marks.append(mark_of(step))
-            proof.seconds = before + time.perf_counter() - started
+            proof.seconds = before + stopwatch.seconds() - started
             if marks[-1] == "?":
                 proof.open += 1
                 proof.verdict = "refuted" if _allows_more(search.tables, step) else "open"

@@ -12,10 +12,13 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from instances import stopwatch
 
 #: Set for the child, so that it has none itself; set by a user, it keeps children away.
 ALONE = "BALANCE_COMPILE_ALONE"
@@ -51,14 +54,20 @@ def search_beside() -> Iterator[None]:
     try:
         with install_listener("numba:compile", AtCompiling(lambda: children.extend(_start()))):
             yield
-        for child in children:
-            child.wait(PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        pass  # then the search is compiled here
+        _wait(children)
     finally:
         for child in children:
             child.kill()
             child.wait()
+
+
+def _wait(children: list[subprocess.Popen[bytes]]) -> None:
+    """Wait for the child's end, off the clock; after `PATIENCE_S` the search is compiled here."""
+    began = time.perf_counter()
+    for child in children:
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(PATIENCE_S)
+    stopwatch.leave_out(time.perf_counter() - began)
 
 
 def _worthwhile() -> bool:

@@ -19,7 +19,6 @@ accepted has passed the tables' integers. The search is deterministic.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -41,7 +40,7 @@ from heuristics.threshold_search import (
     plant,
     search,
 )
-from instances import CostTables
+from instances import CostTables, stopwatch
 from instances.assignment import Assignment
 
 from .backend import Answer, Backend, Request, check_options
@@ -100,7 +99,7 @@ class _Run:
 
     tables: CostTables
     request: Request
-    started: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=stopwatch.seconds)
 
     def __post_init__(self) -> None:
         request = self.request
@@ -115,7 +114,7 @@ class _Run:
 
     def answer(self) -> Answer:
         uppers = dict.fromkeys(range(len(self.shares)), self.most)
-        built = time.perf_counter()
+        built = stopwatch.seconds()
         stopped_by = None
         try:
             for i in list(uppers):
@@ -133,7 +132,7 @@ class _Run:
             "nodes": self._nodes(),
             "leaves": leaves,
             "build_s": built - self.started,
-            "solve_s": time.perf_counter() - built,
+            "solve_s": stopwatch.seconds() - built,
         }
         return Answer(self.best, bound, stopped_by, statistics)
 
@@ -195,7 +194,7 @@ class _Run:
             if left <= 0:
                 return PAUSED
             step = min(left, self._next_slice())
-            began = time.perf_counter()
+            began = stopwatch.seconds()
             state: int = search(self.exact, self.levels, shares, self.space, tree, goal, step)
             if state == FOUND:
                 z, lam = (int(position) for position in tree.point)
@@ -204,12 +203,12 @@ class _Run:
                 return state
             if state == FULL:
                 self.trees[name] = grown(tree)
-            self._adapt(step, time.perf_counter() - began)
+            self._adapt(step, stopwatch.seconds() - began)
 
     def _next_slice(self) -> int:
         """Return how many nodes to search before the next look at the clock."""
         limits = self.request
-        spent = time.perf_counter() - self.started
+        spent = stopwatch.seconds() - self.started
         if limits.time_limit is not None and spent >= limits.time_limit:
             raise _Stop("time_limit")
         if limits.node_limit is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -11,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from instances import Instance, Problem, Result, Schedule, Status, drafts, values, worth
+from instances import Instance, Problem, Result, Schedule, Status, drafts, stopwatch, values, worth
 from instances.assignment import fits, to_assignment
 from instances.feasible import is_feasible
 
@@ -86,7 +85,7 @@ def solve(
         If the algorithm is unknown or malformed, a share is not in its grid, or users' values
         differ: the paper's algorithms count users (a function of your own may do as it likes).
     """
-    started = time.perf_counter()
+    started = stopwatch.seconds()
     if memory not in get_args(Memory):
         raise ValueError(f"unknown memory {memory!r}; choose from {', '.join(get_args(Memory))}")
     if effort != 1 and algorithm != "balance+":
@@ -104,7 +103,7 @@ def solve(
         raise ValueError(
             f"unknown algorithm {algorithm!r}; choose from {names}, or module:function"
         )
-    runtime = time.perf_counter() - started
+    runtime = stopwatch.seconds() - started
     schedule, statistics, proven = found
     if proven is not None:
         proven *= values.unit(instance)

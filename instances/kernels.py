@@ -12,6 +12,7 @@ import hashlib
 import multiprocessing
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -24,6 +25,8 @@ from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+
+from . import stopwatch
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Constant = TypeVar("Constant", int, bool)
@@ -156,6 +159,29 @@ class AtCompiling(event.Listener):
         """Do nothing."""
 
 
+class _Uncounted(event.Listener):
+    """Leaves the seconds of compiling out of run times and time limits."""
+
+    def __init__(self) -> None:
+        self.here = _Here()
+
+    def on_start(self, event: Any) -> None:
+        """Note when this thread began, if it was not compiling already."""
+        if not self.here.depth:
+            self.here.began = time.perf_counter()
+        self.here.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Leave out what the outermost function took."""
+        self.here.depth -= 1
+        if not self.here.depth:
+            stopwatch.leave_out(time.perf_counter() - self.here.began)
+
+
+class _Here(threading.local):
+    depth, began = 0, 0.0
+
+
 class Notice(event.Listener):
     """Says on stderr, once, that kernels are being compiled, if that takes long."""
 
@@ -179,5 +205,6 @@ class Notice(event.Listener):
             self.timer = None
 
 
+event.register("numba:compile", _Uncounted())
 if multiprocessing.parent_process() is None:  # what workers do, their parent explains
     event.register("numba:compile", Notice())

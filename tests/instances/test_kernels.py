@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from numba import njit
 from numpy.typing import NDArray
 
-from instances import kernels
+from instances import kernels, stopwatch
 
 NEVER = kernels.passed(False)
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,3 +120,24 @@ def test_a_long_silence_is_explained_once(
         notice.on_end(None)
         notice.on_end(None)
     assert capsys.readouterr().err == f"{kernels.NOTICE}\n"
+
+
+def test_compiling_does_not_count_and_running_does() -> None:
+    @njit
+    def tripled(number: int) -> int:
+        return number * 3
+
+    wall, counted = time.perf_counter(), stopwatch.seconds()
+    assert tripled(2) == 6
+    assert stopwatch.seconds() - counted < (time.perf_counter() - wall) / 2
+    counted = stopwatch.seconds()
+    time.sleep(0.02)
+    assert stopwatch.seconds() - counted >= 0.02
+
+
+def test_what_one_thread_compiles_counts_for_the_others() -> None:
+    counted = stopwatch.seconds()
+    thread = threading.Thread(target=stopwatch.leave_out, args=(60.0,))
+    thread.start()
+    thread.join()
+    assert stopwatch.seconds() >= counted
