@@ -101,7 +101,7 @@ def _show(instance: Instance, result: Result) -> None:
     """Print who is served how, then one line with the outcome."""
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     everybody, values = len(instance.users), total(instance)
     found = f"no schedule, at most {result.bound} of {values}"
     found += " users" if values == everybody else f" that all {everybody} users are worth"

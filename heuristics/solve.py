@@ -57,7 +57,7 @@ def _show(instance: Instance, result: Result) -> None:
     schedule = result.schedule
     if schedule is None:
         return
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     console.print(served_table(instance, schedule))
     split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
     value = "" if result.objective == schedule.served else f", worth {result.objective}"

@@ -103,7 +103,7 @@ def _on(gpu: str | None, measured: Measurements) -> Measurements:
 
 
 def _show(found: calibration.Calibration, role: calibration.Role) -> None:
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     model = found.measured.model
     name = f"{model.name or 'a model'}: " if model else ""
     console.print(f"{name}{len(found.flops)} passes of {found.measured.source}", markup=False)

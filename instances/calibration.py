@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from . import commandline
 from .affine_law import CONTEXT_EDGES, Law, Loss, RangeError, errors_by_range, fit
-from .files import read_json
+from .files import read_json, writing
 from .model import Hardware
 from .passes import Measurements, counted_flops, executed_flops
 
@@ -131,6 +130,7 @@ def write_hardware(path: Path, known: dict[str, Any]) -> list[str]:
         If the file is there and no JSON object, or cannot be written.
     """
     section = {**(read_json(path) if path.exists() else {}), **known}
-    commandline.write(path, json.dumps(section, indent=1, ensure_ascii=False) + "\n")
+    with writing(path):  # not by `commandline.write`, which keeps what was read
+        path.write_text(json.dumps(section, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     fields = Hardware.model_fields
     return [name for name, field in fields.items() if field.is_required() and name not in section]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import traceback
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -13,11 +14,14 @@ from typing import Annotated, Any, Literal, NoReturn, cast
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from .files import InputError, writing
+from .files import InputError, noting_inputs, refuse_input, writing
 
 #: typer's base of all usage errors: click's own, or typer's copy of it, by version.
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 
+
+#: Options that name what a command writes.
+WRITTEN = ("output", "plot")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV only.")]
@@ -30,6 +34,7 @@ class Exit(IntEnum):
     VIOLATION = 1
     BAD_INPUT = 2
     UNDECIDED = 3
+    CRASHED = 70
     INTERRUPTED = 130
 
 
@@ -66,7 +71,10 @@ class Command:
 
 
 class _Parsed(TyperCommand):
-    """Takes ``--users 10 20`` as ``--users 10 --users 20``, and no nan or inf for a number."""
+    """Takes ``--users 10 20`` as ``--users 10 --users 20``, and no nan or inf for a number.
+
+    It does not begin if it would end by overwriting one of its inputs.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if all(isinstance(parameter, TyperOption) for parameter in self.params):
@@ -74,12 +82,24 @@ class _Parsed(TyperCommand):
             args = spread(args, options)
         rest = super().parse_args(ctx, args)
         for parameter in self.params:
-            values = ctx.params.get(parameter.name)
-            for value in values if isinstance(values, list | tuple) else (values,):
+            for value in _each(ctx.params.get(parameter.name)):
                 if isinstance(value, float) and not math.isfinite(value):
                     wrong = f"{value} is not a finite number"
                     raise typer.BadParameter(wrong, ctx, cast(Any, parameter))
+        _refuse_overwriting(ctx.params)
         return rest
+
+
+def _refuse_overwriting(options: dict[str, Any]) -> None:
+    written = [options[name] for name in WRITTEN if isinstance(options.get(name), Path)]
+    others = (_each(value) for name, value in options.items() if name not in WRITTEN)
+    read = {path.resolve() for paths in others for path in paths if isinstance(path, Path)}
+    for path in written:
+        refuse_input(path, read)
+
+
+def _each(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else (value,)
 
 
 def spread(arguments: Sequence[str], lists: Collection[str]) -> list[str]:
@@ -103,16 +123,20 @@ def spread(arguments: Sequence[str], lists: Collection[str]) -> list[str]:
 def finish(command: TyperCommand | TyperGroup, program: str) -> NoReturn:
     """Run a command on the process's arguments and exit with the code that it returns.
 
-    Bad usage and `InputError` end in one line on stderr and exit code 2.
+    Bad usage and `InputError` end in one line on stderr and exit code 2; any other exception, such
+    as one of a reader's own algorithm, in its traceback and exit code 70.
     """
     try:
-        code = command.main(prog_name=program, standalone_mode=False)
+        with noting_inputs():
+            code = command.main(prog_name=program, standalone_mode=False)
     except _UsageError as error:
         code = _refuse(error.format_message())  # type: ignore[attr-defined]
     except InputError as error:
         code = _refuse(str(error))
     except (KeyboardInterrupt, typer.Abort):
         code = _say("interrupted", Exit.INTERRUPTED)
+    except Exception:
+        code = _say(traceback.format_exc().rstrip(), Exit.CRASHED)
     sys.exit(int(code or 0))
 
 
@@ -136,8 +160,9 @@ def write(path: Path, text: str) -> None:
     Raises
     ------
     InputError
-        If the path cannot be written.
+        If the path cannot be written, or the running command has read it.
     """
+    refuse_input(path)
     with writing(path):
         path.write_text(text, encoding="utf-8")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +18,8 @@ from .values import worth
 Document = TypeVar("Document", bound=BaseModel)
 #: Keys and positions from the top of a document down.
 Place = tuple[str | int, ...]
+#: Resolved paths that were read while a command ran; None where none runs.
+inputs: set[Path] | None = None
 
 
 class InputError(ValueError):
@@ -32,7 +34,12 @@ def load(path: str | Path) -> Instance:
     InputError
         In one line: the file, the user and field, what is wrong.
     """
-    return _load(Path(path), Instance)
+    path = Path(path)
+    document = read_json(path)
+    for key, what in (("objective", "result"), ("ad", "schedule")):
+        if key in document and "users" not in document:
+            raise InputError(f"{path}: this looks like a {what}, not an instance")
+    return _validate(path, document, Instance)
 
 
 def load_schedule(path: str | Path, instance: Instance | None = None) -> Schedule:
@@ -97,10 +104,6 @@ def _without_none(data: Any) -> Any:
     return data
 
 
-def _load(path: Path, kind: type[Document]) -> Document:
-    return _validate(path, read_json(path), kind)
-
-
 def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file: no key twice, every number finite.
 
@@ -146,7 +149,38 @@ def read_text(path: Path, may_be_empty: bool = False) -> str:
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     if not may_be_empty and not text.strip():
         raise InputError(f"{path}: is empty")
+    if inputs is not None:
+        inputs.add(path.resolve())
     return text
+
+
+@contextmanager
+def noting_inputs() -> Iterator[None]:
+    """Note which files are read inside the block, for `refuse_input`."""
+    global inputs
+    inputs = set()
+    try:
+        yield
+    finally:
+        inputs = None
+
+
+def refuse_input(path: Path, others: Collection[Path] | None = None) -> None:
+    """Refuse to write a file that the running command has read, or is to read.
+
+    Parameters
+    ----------
+    path : Path
+    others : collection of Path, optional
+        Resolved paths; those that were read, if left out.
+
+    Raises
+    ------
+    InputError
+        If it is one of them.
+    """
+    if path.is_file() and path.resolve() in ((inputs or ()) if others is None else others):
+        raise InputError(f"{path}: is an input of this command; name another file to write")
 
 
 class _Fault:

@@ -99,7 +99,7 @@ def _show_names() -> None:
         kind = find(name)
         first_line = (kind.make.__doc__ or "").strip().splitlines()[0]
         table.add_row(name, "{}-{}".format(*kind.sizes), first_line)
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     console.print(table)
     console.print(f"models: {', '.join(MODELS)}", markup=False)
     console.print(f"GPUs: {', '.join(GPUS)}", markup=False)

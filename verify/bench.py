@@ -128,7 +128,7 @@ def _report(findings: Findings, old: Path | None, output: Path | None, form: str
     elif form == "csv":
         print(to_csv(findings.records, findings.session.to_dict()), end="")
     else:
-        console = Console(highlight=False)
+        console = Console(emoji=False, highlight=False)
         if not console.is_terminal:
             console.width = 120  # a file has no edge to wrap at
         show(findings, console, old)

@@ -105,7 +105,7 @@ def _report(outcome: Outcome, guarantee: Guarantee, output: Path | None, form: s
     elif form == "csv":
         print(summary.to_csv(outcome), end="")
     else:
-        console = Console(highlight=False)
+        console = Console(emoji=False, highlight=False)
         console.print(summary.table(outcome), "")
         for line in summary.lines(outcome, guarantee.algorithm):
             console.print(line, markup=False, soft_wrap=True)

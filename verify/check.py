@@ -53,7 +53,7 @@ def main(
     if as_json:
         print(text)
     else:
-        console = Console(highlight=False)
+        console = Console(emoji=False, highlight=False)
         console.print(inequality_table(report, most=None if every else 10))
         style = "green" if report.feasible else "red"
         console.print(verdict(report), style=style, markup=False, soft_wrap=True)

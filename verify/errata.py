@@ -46,7 +46,7 @@ def main(
 
 
 def _show(rows: list[findings.Finding], folder: Path) -> None:
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     console.print(findings_table(rows))
     console.print("Run them yourself:", style="bold")
     for row in rows:

@@ -57,7 +57,7 @@ def main(
     algorithms.find(algorithm)
     quarry = Quarry(algorithm, objective, users)
     limit = 120.0 if seconds is None and evaluations is None else seconds
-    console = Console(highlight=False, quiet=as_json)
+    console = Console(emoji=False, highlight=False, quiet=as_json)
     tracks = Tracks()
     for get_ready in (*READY, ready_enumeration):  # before the clock runs
         get_ready()

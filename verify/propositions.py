@@ -83,7 +83,7 @@ def _report(campaign: Campaign, counts: list[Count], output: Path | None, as_jso
 
 
 def _show(campaign: Campaign, counts: list[Count]) -> None:
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     if campaign.claims:
         console.print(claims_table(campaign))
     if counts:

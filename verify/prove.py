@@ -62,7 +62,7 @@ def main(
     if as_json:
         print(proofs.to_json(outcome))
     else:
-        Console(highlight=False).print(_line(outcome), markup=False, soft_wrap=True)
+        Console(emoji=False, highlight=False).print(_line(outcome), markup=False, soft_wrap=True)
     return EXITS[outcome["verdict"]]
 
 

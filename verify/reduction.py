@@ -84,7 +84,7 @@ def _report(findings: Findings, reduction: Reduction, output: Path | None, as_js
     if as_json:
         print(data)
         return
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     console.print(table(findings), "")
     for line in lines(findings):
         console.print(line, markup=False, soft_wrap=True)

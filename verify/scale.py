@@ -52,7 +52,7 @@ def main(
     if as_json:
         print(json.dumps({"costs": _brief(measured), "runs": data}, indent=1))
         return Exit.HELD
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = 110  # a file has no edge to wrap at
     for name, value in _brief(measured).items():

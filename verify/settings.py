@@ -93,7 +93,7 @@ def _report(asked: Search, answer: Answer, output: Path | None, as_json: bool) -
     if as_json:
         print(data)
         return
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     console.print(*report.tables(answer))
     for line in [*answer.troubles, report.closing(answer)]:
         console.print(line, markup=False, soft_wrap=True)

@@ -72,7 +72,7 @@ def _row(family: str, users: int, variant: str, group: Sequence[tuple[Any, int]]
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:
-    console, table = Console(highlight=False), Table(box=None, pad_edge=False)
+    console, table = Console(emoji=False, highlight=False), Table(box=None, pad_edge=False)
     names = ("family", "users", "formulation", "columns", "binaries", "rows", "entries")
     for name in (*names, "LP bound", "optimum"):
         words = name in ("family", "formulation")

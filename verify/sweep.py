@@ -72,7 +72,7 @@ def _show(study: Study, rows: list[Row], form: str) -> None:
     elif form == "csv":
         print(to_csv(rows), end="")
     else:
-        console = Console(highlight=False)
+        console = Console(emoji=False, highlight=False)
         for line in report.wrong_lines(rows):
             console.print(line, markup=False, soft_wrap=True)
         console.print(study.title, report.table(study, cells), "", sep="\n")

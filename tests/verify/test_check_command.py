@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from instances import Schedule, generate, save
+from instances import InputError, Schedule, generate, load, save
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,6 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save(instance, folder / "instance.json")
     ids = tuple(user.id for user in instance.users)
     save(Schedule(z=1.0), folder / "nobody.json")
+    (folder / "result.json").write_text('{"objective": 0, "schedule": {"ad": []}}')
     save(Schedule(z=0.3, ad=ids[:1], sd=ids[1:]), folder / "everybody.json")
     save(Schedule(z=1.0, ad=("somebody",)), folder / "stranger.json")
     return folder
@@ -35,6 +36,12 @@ def test_a_feasible_schedule_passes(folder: Path) -> None:
     run = command(folder / "instance.json", folder / "nobody.json")
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.splitlines()[-1].startswith("PASS: serves 0 users")
+
+
+def test_files_in_the_wrong_order_are_named(folder: Path) -> None:
+    for name, what in (("nobody.json", "schedule"), ("result.json", "result")):
+        with pytest.raises(InputError, match=f"{name}: this looks like a {what}, not an instance"):
+            load(folder / name)
 
 
 def test_an_infeasible_schedule_is_measured(folder: Path) -> None:
