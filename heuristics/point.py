@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import threshold_levels as ix
+from .threshold_box import HALF_A_TICK
 from .threshold_levels import Floats, Integers, Levels, Shares
 
 #: Positions in a user's charges.
 TIME, BYTES = 0, 1
 #: An entry this close to a whole number is that number.
 WHOLE = 1e-7
+#: Stands for no room, so that what takes nothing fits and what takes a byte does not.
+HALF_A_BYTE = 0.5
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,10 @@ def _charges(
     first, row, law = mode * ix.SIDE, mode * ix.COLUMNS, mode * ix.LAWS
     own = range(first, first + ix.SIDE)
     ticks = levels.top[mode] - sum(levels.charge[d, point[d]] for d in own)
-    budget = shares.share[mode, point[ix.SHARE]] * ticks
-    room = shares.room[mode, point[ix.SPLIT]]
-    if budget <= 0 or room <= 0:
+    share, room = shares.share[mode, point[ix.SHARE]], shares.room[mode, point[ix.SPLIT]]
+    if ticks < 0 or share <= 0 or room < 0:
         return {}
+    budget, room = share * max(float(ticks), HALF_A_TICK), max(room, HALF_A_BYTE)
     tokens, prefill = levels.level[law : law + 2, point[first + ix.INPUT]]
     growth, wider = levels.level[law + 2 : law + 4, point[first + ix.ACCEPT]]
     base, slope, _, pairs, _, memory, steps = levels.user[row : row + ix.WIDER]

@@ -39,6 +39,8 @@ SLACK = 1e-10
 #: Reward of an option that is shut; rewards of open ones are at most 64 in size.
 SHUT = -1e3
 OPEN = -100.0  # anything above is open
+#: Stands for a budget of nothing, so that what costs nothing fits and what costs a tick does not.
+HALF_A_TICK = 0.5
 FAST = {"reassoc", "contract", "nsz"}
 
 #: Rows of `Costs.user`: 0 where the option is open and `SHUT` where not, and ``TIME + mode``, ...
@@ -58,8 +60,9 @@ class Costs(NamedTuple):
         Open options, and lower bounds on the costs over the mode's budget and room; an open
         option's are at most 1 + 1e-9.
     scale : (12,) float
-        By mode: whole-GPU ticks of the batch, times the largest share, room, largest count; how
-        much of the largest share (room) is left at the other end of the interval of z (of λ).
+        By mode: whole-GPU ticks of the batch (`HALF_A_TICK` for 0), times the largest share, room,
+        largest count; how much of the largest share (room) is left at the other end of the interval
+        of z (of λ).
     smallest : (10, K + 1)
         Levels of the users that may enter, ascending, as many as the mode can serve.
     largest : (10,)
@@ -101,7 +104,7 @@ def budgets(
     best, worst = (high, low) if mode == ix.AD else (low, high)
     share, room = sh.share[mode], sh.room[mode]
     most, most_room = share[best[ix.SHARE]], room[best[ix.SPLIT]]
-    s[TICKS + mode] = max(ticks, 0)
+    s[TICKS + mode] = ticks if ticks > 0 else HALF_A_TICK if ticks == 0 else 0.0
     s[BUDGET + mode] = most * s[TICKS + mode]
     s[ROOM + mode] = most_room
     s[OTHER_END + mode] = share[worst[ix.SHARE]] / most if most > 0 else 1.0

@@ -12,7 +12,19 @@ from __future__ import annotations
 
 from . import threshold_box as bx
 from . import threshold_levels as ix
-from .threshold_box import OPEN, SHUT, SLACK, SUMS, USE, WAIT, Costs, budgets, must_serve, price
+from .threshold_box import (
+    HALF_A_TICK,
+    OPEN,
+    SHUT,
+    SLACK,
+    SUMS,
+    USE,
+    WAIT,
+    Costs,
+    budgets,
+    must_serve,
+    price,
+)
 from .threshold_levels import Integers, Levels, Shares, inlined, kernel
 
 #: Rows of `Costs.sums`: ``mode * SUMS + BASE``, ...
@@ -87,7 +99,7 @@ def _needs(lv: Levels, c: Costs, low: Integers, count: int, mode: int) -> tuple[
     budget, first = lv.top[mode], mode * ix.SIDE
     for d in range(first + ix.DEADLINE, first + ix.SIDE):
         budget -= lv.charge[d, max(low[d], c.smallest[d, count - 1])]
-    if budget <= 0:
+    if budget < 0:
         return 2.0, 0.0
     i = max(low[first + ix.INPUT], c.smallest[first + ix.INPUT, count - 1])
     j = max(low[first + ix.ACCEPT], c.smallest[first + ix.ACCEPT, count - 1])
@@ -97,7 +109,10 @@ def _needs(lv: Levels, c: Costs, low: Integers, count: int, mode: int) -> tuple[
     time += count * lv.level[law + ix.AT_PREFILL, i]
     time += s[of + PAIRS, count] * lv.level[law + ix.AT_GROWTH, j]
     size = s[of + SIZE, count] + count * lv.kv[mode] * tokens
-    return time / budget, size + s[of + STEPS, count] * lv.level[law + ix.AT_WIDER, j]
+    share = time / max(
+        float(budget), HALF_A_TICK
+    )  # with a budget of 0 only what costs nothing fits
+    return share, size + s[of + STEPS, count] * lv.level[law + ix.AT_WIDER, j]
 
 
 @inlined()

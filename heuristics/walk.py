@@ -31,7 +31,7 @@ from . import threshold_levels as ix
 from .batch import copy
 from .filling import Exact, Load, add, clear, exact_of, new_load
 from .task import Task
-from .threshold_box import FAST, SHUT
+from .threshold_box import FAST, HALF_A_TICK, SHUT
 from .threshold_levels import Floats, Integers, Levels, build_levels, kernel
 
 Modes = NDArray[np.int8]
@@ -126,8 +126,8 @@ def _price(g: Ground, point: Integers, cost: Floats) -> None:
         for d in range(first + ix.DEADLINE, first + ix.SIDE):
             ticks -= lv.charge[d, point[d]]
         budget, room = g.share[mode, point[ix.SHARE]] * ticks, g.room[mode, point[ix.SHARE]]
-        per_tick, per_byte = 1 / max(budget, 1.0), 1 / max(room, 1.0)
-        shut = SHUT if budget <= 0 or room < 0 else 0.0
+        per_tick, per_byte = 1 / max(budget, HALF_A_TICK), 1 / max(room, 1.0)
+        shut = SHUT if ticks < 0 or g.share[mode, point[ix.SHARE]] <= 0 or room < 0 else 0.0
         tokens, prefill = lv.level[law, point[first]], lv.level[law + 1, point[first]]
         growth, wider = lv.level[law + 2, point[first + 1]], lv.level[law + 3, point[first + 1]]
         base, slope, pairs = lv.user[row], lv.user[row + ix.SLOPE], lv.user[row + ix.PAIRS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,9 @@ def _algorithm_1(tables: CostTables, z_index: int, lam: int, padded: bool) -> np
     best = np.array([], np.intp)
     if share == 0 or t.ad_room[z_index, lam] <= 0:
         return best
-    levels = map(np.unique, (t.input_tokens, t.output_tokens, t.deadline, t.upload))
+    may = t.ad_allowed  # the other users' costs are 0 and mean nothing
+    columns = (t.input_tokens, t.output_tokens, t.deadline, t.upload)
+    levels = (np.unique(column[may]) for column in columns)
     for length, answer, deadline, upload in itertools.product(*levels):
         budget = share * int(deadline - upload - t.ad_step * answer)
         users = np.flatnonzero(
@@ -112,7 +115,7 @@ def _algorithm_1(tables: CostTables, z_index: int, lam: int, padded: bool) -> np
         )  # fmt: skip
         if len(users) <= len(best):
             continue
-        prefill = t.ad_prefill[np.flatnonzero(t.input_tokens == length)[0]]
+        prefill = t.ad_prefill[np.flatnonzero(may & (t.input_tokens == length))[0]]
         cost = t.ad_base[users] + t.ad_slope[users] * length + prefill
         memory = t.ad_memory[users] + t.kv_ad * length
         if padded:
@@ -127,7 +130,8 @@ def _algorithm_1(tables: CostTables, z_index: int, lam: int, padded: bool) -> np
 
 def _algorithm_2(tables: CostTables, z_index: int, lam: int, rest: np.ndarray, padded: bool) -> int:
     t, share = tables, tables.z_denominator - int(tables.z_numerator[z_index])
-    best = 0
+    best, may = 0, t.sd_allowed
+    rest = rest[may[rest]]
     if share == 0 or t.sd_room[z_index, lam] <= 0 or not len(rest):
         return best
     ranks, deadlines, uploads = t.accept_rank[rest], t.deadline[rest], t.upload[rest]
@@ -141,8 +145,8 @@ def _algorithm_2(tables: CostTables, z_index: int, lam: int, rest: np.ndarray, p
         ]  # fmt: skip
         if len(users) <= best:
             continue
-        prefill = t.sd_prefill[np.flatnonzero(t.input_tokens == length)[0]]
-        peer = np.flatnonzero(t.accept_rank == rank)[0]
+        prefill = t.sd_prefill[np.flatnonzero(may & (t.input_tokens == length))[0]]
+        peer = np.flatnonzero(may & (t.accept_rank == rank))[0]
         cost = t.sd_base[users] + t.sd_slope[users] * length + prefill
         cost = cost + t.sd_pairs[users] * t.sd_growth[peer]
         memory = t.sd_memory[users] + t.kv_sd * length
@@ -189,3 +193,29 @@ def make_instance(*users: User, **changes: Any) -> Instance:
         "lambda_grid": (0.0, 0.5, 1.0),
     }
     return Instance(hardware=Hardware(**server), users=users, **{**fields, **changes})
+
+
+def free_work(seed: int) -> Instance:
+    """Return an instance whose work costs nothing, while deadlines are met to the tick.
+
+    With α = 0 only β takes time, once for a batch; what its deadline leaves for the users' work is
+    then often exactly nothing, which is enough.
+    """
+    draw = random.Random(seed)
+    users = []
+    for number in range(draw.choice([3, 4, 6])):
+        tokens = draw.choice([4, 10, 20])
+        sent = 1e-9 * (1 + tokens)
+        users.append(
+            make_user(
+                f"u{number}",
+                input_tokens=1,
+                output_tokens=tokens,
+                deadline_s=round(draw.choice([4, 8, 10, 15, 20, 25, 30]) + sent, 9),
+                acceptance_rate=draw.choice([0.0, 1.0]),
+                uplink_bps_per_hz=1e9,
+            )
+        )
+    speed = {"alpha_llm": 0.0, "beta_llm": 1.0, "alpha_slm": draw.choice([0.0, 1e-4])}
+    memory = draw.choice([200, 400, 1_000_000])
+    return make_instance(*users, **speed, beta_slm=0.25, memory_bytes=memory)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import brute_force, make_instance, make_user
+from helpers import brute_force, free_work, make_instance, make_user
 
 import formulations
 from formulations.backend import Request
@@ -48,6 +48,27 @@ def test_optimum_is_the_brute_force_one(family: str, rounded_up: bool, with_lamb
         assert answer.assignment.served == answer.bound
         assert fits(tables, answer.assignment)
         assert answer.stopped_by is None
+
+
+@pytest.mark.parametrize("with_lambda", [False, True])
+@pytest.mark.parametrize("modes", ["both", "ad-only", "sd-only"])
+def test_a_budget_of_nothing_is_enough_for_work_that_costs_nothing(
+    with_lambda: bool, modes: str
+) -> None:
+    allowed = {"allow_ad": modes != "sd-only", "allow_sd": modes != "ad-only"}
+    tight = 0
+    for seed in range(40):
+        tables = build_tables(free_work(seed))
+        answer = BACKEND.solve(tables, everything(tables, with_lambda, **allowed))
+        only = tables._replace(
+            ad_allowed=tables.ad_allowed & allowed["allow_ad"],
+            sd_allowed=tables.sd_allowed & allowed["allow_sd"],
+        )
+        assert answer.bound == brute_force(only, with_lambda), seed
+        assert answer.assignment is not None
+        assert fits(tables, answer.assignment)
+        tight += answer.bound > 0
+    assert tight > 10
 
 
 @pytest.mark.parametrize("draft_length", [1, 2, 5, 8])

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers import free_work, printed_balance
 
+import formulations
 import heuristics
-from instances import Instance, Schedule, Status, load
+from instances import Instance, Schedule, Status, build_tables, load
 from instances.feasible import is_feasible
 from tests.heuristics.samples import drawn, instance, tight_half, trap, user
 
@@ -137,3 +139,16 @@ def test_refusals(arguments: dict[str, object], message: str) -> None:
 def test_a_function_that_takes_no_instance_is_refused() -> None:
     with pytest.raises(ValueError, match="os:system: must take one instance"):
         heuristics.solve(instance([user("a")]), "os:system")
+
+
+def test_what_costs_nothing_needs_no_budget() -> None:
+    """Algorithm 3 tuple by tuple, and what no optimum exceeds, where the work takes no time."""
+    for seed in range(12):
+        instance = free_work(seed)
+        optimum = formulations.solve(instance, solver="exhaustive").objective
+        served = heuristics.solve(instance, "balance").objective
+        assert served == printed_balance(build_tables(instance), padded=False), seed
+        assert served <= optimum <= 2 * served
+        additive = heuristics.solve(instance, "additive")
+        assert additive.bound is not None
+        assert additive.objective <= optimum <= additive.bound <= additive.objective + 3

@@ -43,7 +43,8 @@ def test_an_edited_callee_is_not_run_from_the_cache(tmp_path: Path) -> None:
     for package in ("instances", "heuristics"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
-    shutil.copy(ROOT / "instances" / "kernels.py", tmp_path / "instances")
+    for name in ("kernels.py", "stopwatch.py"):
+        shutil.copy(ROOT / "instances" / name, tmp_path / "instances")
     (tmp_path / "heuristics" / "caller.py").write_text(CALLER)
     callee = tmp_path / "heuristics" / "callee.py"
     callee.write_text(CALLEE.format(1))
