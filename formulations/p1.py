@@ -36,9 +36,9 @@ def build_p1(instance: Instance, z: float) -> ConcreteModel:
 
     Notes
     -----
-    P1 with (15), (16) and the latencies of both modes; see `formulations.rows.compact` for the
-    linearisation and its proof. With n = n1 + n3 + n4 levels: 2K + n binaries, at most 2n + 6
-    continuous variables and 10K + 2n + 12 rows.
+    P1 with (15), (16) and the latencies of both modes; docs/milp.md lists columns and rows and
+    proves that the linearisation is exact. With n = n1 + n3 + n4 levels: 2K + n binaries, at most
+    2n + 6 continuous variables and 10K + 2n + 12 rows.
     """
     if z not in instance.z_grid:
         raise ValueError(f"z = {z} is not in the instance's grid {list(instance.z_grid)}")

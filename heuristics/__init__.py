@@ -1,4 +1,9 @@
-"""The paper's algorithms on integer cost tables, its baselines, and HEU for the MMKP."""
+"""The paper's algorithms on integer cost tables, its baselines, and HEU for the MMKP.
+
+Beyond the paper: ``"balance+"`` (Algorithm 3 both ways, and local searches) and ``"additive"``
+(within three users of the optimum, by proof). The modules ``threshold_*`` are the search over
+thresholds, which also answers for the exact solver; its front is `formulations.threshold`.
+"""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import typer
 
 from . import catalog, commandline
 from .commandline import Exit
+from .extras import needs
 from .files import InputError
 from .measuring import PassesFile, sweep
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .decoder import Build
     from .timing import Timed
 
-_MISSING = "measuring needs PyTorch: pip install 'balance-toolkit[measure]'"
+_MISSING = needs("measuring needs PyTorch", "measure")
 
 
 def _numbers(text: str) -> list[int]:
@@ -142,7 +143,7 @@ def _line(timed: Timed) -> str:
     return f"{what}: {milliseconds:.4g} ms (quartiles {spread:.2g} ms apart, {timed.repeats} times)"
 
 
-COMMAND = commandline.Command(main, "instances.measure", "--model llama-2-7b --output passes.csv")
+COMMAND = commandline.Command(main, "instances.measure", "--model opt-125m --output passes.csv")
 
 if __name__ == "__main__":
     COMMAND.run()

@@ -63,7 +63,11 @@ Drafts = Annotated[int, Field(ge=1, le=64), BeforeValidator(_integer)]
 Bytes = Annotated[int, Field(ge=0, le=2**50), BeforeValidator(_integer)]
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
-Grid = Annotated[tuple[float, ...], BeforeValidator(_tuple)]
+#: What JSON Schema can say of a grid; the rest is up to `Instance`.
+_GRID_SCHEMA = {"uniqueItems": True, "allOf": [{"contains": {"const": end}} for end in (0, 1)]}
+Grid = Annotated[
+    tuple[float, ...], BeforeValidator(_tuple), Field(json_schema_extra={**_GRID_SCHEMA})
+]
 
 
 class _Frozen(BaseModel):

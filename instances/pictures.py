@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .extras import needs
 from .files import InputError, writing
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: What to install where matplotlib is missing.
-MISSING = "pictures need matplotlib: pip install 'balance-toolkit[plot]'"
+MISSING = needs("pictures need matplotlib", "plot")
 #: Colours that people with any colour vision tell apart (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 #: Markers, in step with the colours.

@@ -21,8 +21,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def json_schema(document: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of one kind of file.
 
-    It is looser than the reader where JSON Schema cannot say it: grids ascend and hold 0 and 1,
-    ids are unique, `kv_heads` divides `num_heads`, a schedule names nobody twice.
+    It is looser than the reader where JSON Schema cannot say it: grids ascend within [0, 1], ids
+    are unique, `kv_heads` divides `num_heads`, a schedule names nobody twice.
 
     Parameters
     ----------

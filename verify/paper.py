@@ -34,7 +34,7 @@ def main(
         str | None, typer.Option(help="Instances of each point, instead of the studies': 1-20.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer points and seeds: minutes, not an hour.")
+        bool, typer.Option("--quick", help="Fewer points and seeds, to see that it runs.")
     ] = False,
     trace: Annotated[
         Path | None, typer.Option(help="CSV of request lengths for the trace's ablation.")

@@ -85,7 +85,7 @@ def _line(outcome: Mapping[str, object]) -> str:
     return f"{claim}: {verdict} ({how}{', '.join(parts)}; {seconds})"
 
 
-COMMAND = commandline.Command(main, "verify.prove", "instance.json --bound 24")
+COMMAND = commandline.Command(main, "verify.prove", "instance.json --bound 7")
 
 if __name__ == "__main__":
     COMMAND.run()

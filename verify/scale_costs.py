@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from instances import InputError
+from instances.extras import needs
 from instances.files import describe, read_json
 
 from .guarantee import Guarantee
@@ -166,7 +167,7 @@ def scheduler_seconds(tasks: int = CLUSTER_TASKS) -> float:
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise InputError("measuring a cluster needs: pip install 'balance-toolkit[dask]'") from None
+        raise InputError(needs("measuring a cluster needs Dask", "dask")) from None
     payload = [Task(f"all:{n}", f"all:{n}") for n in range(PARCEL)]
     answer = ["x" * 250] * PARCEL
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)

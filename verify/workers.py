@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from instances import InputError
+from instances.extras import needs
 
 #: Read by the numerical libraries when a worker loads them.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -129,7 +130,7 @@ def dask(address: str) -> Workers:
     try:
         from distributed import Client
     except ImportError:
-        raise InputError("--dask needs: pip install 'balance-toolkit[dask]'") from None
+        raise InputError(needs("--dask needs Dask", "dask")) from None
     try:
         client = Client(address, timeout=5, set_as_default=False)
         client.wait_for_workers(1, timeout=30)

@@ -3,27 +3,8 @@
 Columns: binaries x_k (AD) and y_k (SD); per max-term among L1, L3, L4 a one-hot choice of its
 level, and per level the sums it multiplies (members, Σ slope, Σ pairs, Σ steps), each held to 0
 unless the level is chosen; continuous maxima of upload, L2 and N1 and a continuous minimum of the
-deadlines.
-
-Why it is exact. Let X, Y be the chosen users.
-
-(a) The one-hot levels a_i with ``x_k <= Σ_{i: L_i >= L_k} a_i`` force the chosen level to at least
-every member's value, and max L_k may be chosen. Costs grow with the level, so a schedule satisfies
-the rows at some level iff it does at the true maximum.
-
-(b) For each sum, ``s_i <= cap_i a_i`` with cap_i the sum over all users whom level i admits, and
-``Σ_i s_i >= Σ_k c_k x_k``. The whole sum lies on the chosen level, where cap_i is no limit; so
-``Σ_i level_i s_i >= level * Σ_k c_k x_k``, and equality is possible.
-
-(c) ``u >= u_k x_k``, and ``d <= d_k`` where x_k = 1, leave u and d at the maximum and the minimum.
-
-Hence the time row, whose budget is multiplied by the share, ``q Σ cost <= p (d - u - step L2)``,
-and the memory row hold iff the equations do. An empty mode takes any level, sums of 0, u = 0 and
-d at its cap, which covers what is charged once.
-
-Sizes, with everyone allowed in both modes and n = n1 + n3 + n4 levels of L1, L3 and L4: 2K + n
-binaries, 2n + 6 continuous columns, 10K + 2n + 12 rows (13 with a λ). The only big M is the latest
-end that a batch can have, at most the latest deadline.
+deadlines. docs/milp.md ("The compact model") lists columns and rows, proves that they are exact and
+counts them.
 """
 
 from __future__ import annotations

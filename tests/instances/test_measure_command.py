@@ -178,5 +178,6 @@ def test_without_pytorch_it_says_what_to_install(
     code, _, err = run(capsys, monkeypatch, "--model", config, "--output", config.with_name("a"))
     assert (code, err) == (
         2,
-        "error: measuring needs PyTorch: pip install 'balance-toolkit[measure]'\n",
+        "error: measuring needs PyTorch: pip install torch "
+        "(in a clone: pip install -e '.[measure]')\n",
     )

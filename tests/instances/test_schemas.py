@@ -73,6 +73,14 @@ def other_version(data: dict[str, Any]) -> None:
     data["schema"] = "balance-instance/9"
 
 
+def no_share_for_ad(data: dict[str, Any]) -> None:
+    data["z_grid"] = [0.5, 1]
+
+
+def a_share_twice(data: dict[str, Any]) -> None:
+    data["lambda_grid"] = [0, 1, 1]
+
+
 @pytest.mark.parametrize(
     "break_",
     [
@@ -83,6 +91,8 @@ def other_version(data: dict[str, Any]) -> None:
         negative_memory,
         sure_to_accept,
         other_version,
+        no_share_for_ad,
+        a_share_twice,
     ],
 )
 def test_schema_refuses_what_the_reader_refuses(break_: Callable[[dict[str, Any]], None]) -> None:
