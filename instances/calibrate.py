@@ -126,7 +126,7 @@ def _save(path: Path, known: dict[str, str | int | float]) -> None:
         print(f"note: {path} still lacks {', '.join(missing)}", file=sys.stderr)
 
 
-COMMAND = commandline.Command(main, "instances.calibrate", "passes.csv --output hardware.json")
+COMMAND = commandline.Command(main, "instances.calibrate", "p.csv --output hardware.json")
 
 if __name__ == "__main__":
     COMMAND.run()
