@@ -143,7 +143,9 @@ def _line(timed: Timed) -> str:
     return f"{what}: {milliseconds:.4g} ms (quartiles {spread:.2g} ms apart, {timed.repeats} times)"
 
 
-COMMAND = commandline.Command(main, "instances.measure", "--model opt-125m --layers 2 --output p.csv")
+COMMAND = commandline.Command(
+    main, "instances.measure", "--model opt-125m --layers 2 --output p.csv"
+)
 
 if __name__ == "__main__":
     COMMAND.run()
