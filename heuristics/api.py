@@ -1,4 +1,9 @@
-"""`solve`: one entry to the paper's algorithms, the baselines and a user's own algorithm."""
+"""`solve`: one entry to the paper's algorithms, the baselines and a user's own algorithm.
+
+The paper's algorithms run on tables built down first. They accept every feasible schedule, so what
+is found there keeps every guarantee, if only it holds itself: that is rechecked in rationals.
+Otherwise less than a microsecond decides, and they run on tables built up, whose schedules hold.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from instances import Instance, Problem, Result, Schedule, Status, drafts, stopwatch, values, worth
-from instances.assignment import fits, to_assignment
 from instances.feasible import is_feasible
 
 from .additive import additive
@@ -41,6 +45,9 @@ ALGORITHMS: dict[str, Algorithm] = {
     "ema": ema,
     "ecrma": ecrma,
 }
+
+#: Algorithms that are never worse than Algorithm 3.
+IMPROVE = frozenset({"balance+", "additive"})
 
 
 def solve(
@@ -77,7 +84,8 @@ def solve(
         Status ``feasible``; ``optimal`` where everybody who can be served alone is served, or the
         algorithm's bound is reached; ``violated`` where the schedule breaks an inequality, as
         padded memory or a user's own algorithm may. Without padding the schedule is exactly
-        feasible.
+        feasible. ``statistics["restricted"]`` is there where less than a microsecond decided, so
+        that the algorithm's guarantees are about the instance with all costs rounded up.
 
     Raises
     ------
@@ -92,12 +100,13 @@ def solve(
         raise ValueError(f"{algorithm}: knows no effort; that is an option of balance+")
     if instance.draft_lengths is not None and ":" not in algorithm:
         return drafts.best_of(instance, lambda one: solve(one, algorithm, z, lam, memory, effort))
-    task = Task(instance, z, lam, memory == "padded", effort)
+    task = Task(instance, z, lam, memory == "padded", effort, relaxed=True)
     if ":" in algorithm:
         found = Found(_own(algorithm, task), {})
+        holds = _holds(task, found.schedule)
     elif algorithm in ALGORITHMS:
         values.refuse_different(instance, algorithm)
-        found = ALGORITHMS[algorithm](task)
+        found, holds = _found(task, algorithm)
     else:
         names = ", ".join(ALGORITHMS)
         raise ValueError(
@@ -107,16 +116,15 @@ def solve(
     schedule, statistics, proven = found
     if proven is not None:
         proven *= values.unit(instance)
-    problem = _problem(schedule, z, lam)
     if instance.draft_lengths is not None:
         task = replace(task, instance=drafts.drafted(instance, schedule))
-    status, bound = _judged(task, schedule, problem, proven)
+    status, bound = _judged(task, schedule, proven) if holds else (Status.VIOLATED, None)
     if instance.draft_lengths is not None and status is Status.OPTIMAL:
         status, bound = Status.FEASIBLE, None  # another length may serve more
     options = {"memory": memory, "z": z, "lam": lam, "effort": None if effort == 1 else effort}
     return Result(
         status=status,
-        problem=problem,
+        problem=_problem(schedule, task),
         solver=algorithm if ":" in algorithm else f"heuristics.{algorithm}",
         solver_version=_version(),
         options={name: value for name, value in options.items() if value is not None},
@@ -128,19 +136,37 @@ def solve(
     )
 
 
-def _problem(schedule: Schedule, z: float | None, lam: float | None) -> Problem:
+def _found(task: Task, algorithm: str) -> tuple[Found, bool]:
+    """Return what an algorithm finds, and whether it holds: on tables built down, else up."""
+    relaxed = ALGORITHMS[algorithm](task)
+    if _holds(task, relaxed.schedule):
+        return relaxed, True
+    found = ALGORITHMS[algorithm](replace(task, relaxed=False))
+    if task.padded:
+        return found, _holds(task, found.schedule)
+    if algorithm in IMPROVE:
+        found = _better(task, found, _found(task, "balance")[0].schedule)
+    if found.bound is not None and relaxed.bound is not None:
+        found = found._replace(bound=min(found.bound, relaxed.bound))
+    return found._replace(statistics=found.statistics | {"restricted": True}), True
+
+
+def _better(task: Task, found: Found, start: Schedule) -> Found:
+    """Return what was found, with Algorithm 3's schedule if that serves more."""
+    if start.served <= found.schedule.served:
+        return found
+    return found._replace(schedule=start.model_copy(update={"lam": task.lam}))
+
+
+def _problem(schedule: Schedule, task: Task) -> Problem:
     """Return the problem whose inequalities the schedule must meet."""
     if schedule.lam is None:
         return "P1"
-    return "P2" if z is None or lam is None else "P3"
+    return "P2" if task.z is None or task.lam is None else "P3"
 
 
-def _judged(
-    task: Task, schedule: Schedule, problem: Problem, bound: int | None
-) -> tuple[Status, int | None]:
-    """Return what is known about a schedule; without a bound, it counts who can be served alone."""
-    if not _holds(task, schedule, problem):
-        return Status.VIOLATED, None
+def _judged(task: Task, schedule: Schedule, bound: int | None) -> tuple[Status, int | None]:
+    """Return what is known of a schedule that holds; without a bound, count who can be served."""
     alone = np.flatnonzero(task.tables.ad_allowed | task.tables.sd_allowed)
     most = sum(task.instance.users[k].value for k in alone)
     value = worth(task.instance, schedule)
@@ -149,13 +175,9 @@ def _judged(
     return Status.OPTIMAL if value == bound else Status.FEASIBLE, bound
 
 
-def _holds(task: Task, schedule: Schedule, problem: Problem) -> bool:
-    """Return whether a schedule satisfies every inequality; the tables prove it mostly."""
-    grid = task.instance.z_grid
-    on_grid = schedule.z in grid and schedule.lam in (*task.instance.lambda_grid, None)
-    if on_grid and fits(task.tables, to_assignment(task.instance, schedule)):
-        return True
-    return is_feasible(task.instance, schedule, problem)
+def _holds(task: Task, schedule: Schedule) -> bool:
+    """Return whether a schedule satisfies every inequality, in rationals."""
+    return is_feasible(task.instance, schedule, _problem(schedule, task))
 
 
 def _own(name: str, task: Task) -> Schedule:

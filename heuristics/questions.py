@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import build_tables
-from instances.assignment import Assignment
+from instances.assignment import Assignment, fits
+from instances.feasible import is_feasible
 
 from .filling import filled
 from .point import relax
@@ -52,7 +53,7 @@ class Questions:
     ----------
     task : Task
     best : Assignment
-        An incumbent that the task's tables accept.
+        An incumbent that the task's tables accept, or that holds in rationals.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ class Questions:
     def __post_init__(self) -> None:
         task = self.task
         lam = None if task.lam is None else tuple(task.lam_indices)
-        self.relaxed = build_tables(task.instance, rounded_up=False)
+        self.relaxed = task.tables if task.relaxed else build_tables(task.instance, False)
         self.levels: Levels = build_levels(self.relaxed)
         self.exact: Exact = pack(self.relaxed)
         self.shares = trees(self.relaxed, tuple(task.z_indices), lam)
@@ -148,14 +149,25 @@ class Questions:
         return False
 
     def _accept(self, modes: NDArray[np.int8], z: int) -> bool:
-        """Fill a schedule up on both tables; return whether `reached` has risen."""
+        """Fill a schedule up; return whether `reached` has risen.
+
+        The incumbent is what the tables built down accept, if the task is relaxed or it holds in
+        rationals, else what those built up accept.
+        """
         order = np.argsort(self.relaxed.output_tokens, kind="stable")
         lam = self.best.lam_index
         split = -1 if lam is None else lam
-        served = np.count_nonzero(filled(self.relaxed, modes, order, z, split))
-        full = filled(self.task.tables, modes, order, z, split)
-        if np.count_nonzero(full) > self.best.served:
-            self.best = Assignment(full, z, lam)
-        risen = served > self.reached
-        self.reached = max(self.reached, int(served), self.best.served)
-        return bool(risen)
+        full = Assignment(filled(self.relaxed, modes, order, z, split), z, lam)
+        risen = full.served > self.reached
+        self.reached = max(self.reached, full.served)
+        if full.served > self.best.served and not self._holds(full):
+            full = Assignment(filled(self.task.tables, modes, order, z, split), z, lam)
+        self.best = max(self.best, full, key=lambda found: found.served)
+        return risen
+
+    def _holds(self, found: Assignment) -> bool:
+        """Return whether a schedule of the tables built down may be the incumbent."""
+        if self.task.relaxed or fits(self.task.tables, found):
+            return True
+        schedule = found.to_schedule(self.task.instance)
+        return is_feasible(self.task.instance, schedule, "P1" if found.lam_index is None else "P2")

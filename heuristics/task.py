@@ -30,6 +30,8 @@ class Task:
         Charge memory as the paper's algorithms print it instead of by eqs. (15) and (16).
     effort : int
         How long `balance+` searches, at least 1.
+    relaxed : bool
+        Work on tables built down: they accept every feasible schedule, and some that are not.
 
     Raises
     ------
@@ -42,6 +44,7 @@ class Task:
     lam: float | None = None
     padded: bool = False
     effort: int = 1
+    relaxed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a share outside its grid and an effort below 1."""
@@ -66,8 +69,8 @@ class Task:
 
     @cached_property
     def tables(self) -> CostTables:
-        """The cost tables, built up: whatever they accept is exactly feasible."""
-        return build_tables(self.instance)
+        """The cost tables; built up (not relaxed), whatever they accept is exactly feasible."""
+        return build_tables(self.instance, rounded_up=not self.relaxed)
 
 
 def _positions(name: str, share: float | None, grid: tuple[float, ...]) -> list[int]:

@@ -110,3 +110,21 @@ def drawn(seed: int, users: int) -> Instance:
         z_grid=draw.choice([(0, 0.5, 1), (0, 1), (0, 0.25, 0.5, 0.75, 1), (0, 0.3, 1)]),
         lambda_grid=draw.choice([(0, 0.5, 1), (0, 1), (0, 0.1, 0.2, 0.4, 0.6, 0.8, 1)]),
     )
+
+
+def ad_without_work(users: list[User]) -> Instance:
+    """A server on which AD takes 0.1 s a token, however many users there are, and SD too long."""
+    return instance(users, memory_bytes=10**6, alpha_llm=0, beta_llm=0.1, alpha_slm=0, beta_slm=1.5)
+
+
+def third(name: str, **fields: Any) -> User:
+    """A user whose 3 Hz links leave AD 8/15 s, and who takes just that."""
+    slow = {"uplink_hz": 3.0, "uplink_bps_per_hz": 1.0}
+    slow |= {"downlink_hz": 3.0, "downlink_bps_per_hz": 1.0}
+    return user(name, output_tokens=2, **({"deadline_s": 1.2} | slow | fields))
+
+
+def not_together() -> Instance:
+    """Two users each of whom fits alone; together they are late by 3 fs."""
+    early = user("early", output_tokens=2, deadline_s=0.53333333533333)
+    return ad_without_work([early, third("slow", deadline_s=2.0)])

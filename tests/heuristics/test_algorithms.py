@@ -11,7 +11,16 @@ import formulations
 import heuristics
 from instances import Instance, Schedule, Status, build_tables, load
 from instances.feasible import is_feasible
-from tests.heuristics.samples import drawn, instance, tight_half, trap, user
+from tests.heuristics.samples import (
+    ad_without_work,
+    drawn,
+    instance,
+    not_together,
+    third,
+    tight_half,
+    trap,
+    user,
+)
 
 
 def everyone_in_ad(problem: Instance) -> Schedule:
@@ -83,6 +92,24 @@ def test_optimal_only_where_everybody_who_fits_is_served() -> None:
     assert (easy.status, easy.objective, easy.bound) == (Status.OPTIMAL, 1, 1)
     half = heuristics.solve(tight_half(2))
     assert (half.status, half.objective, half.bound) == (Status.FEASIBLE, 2, None)
+
+
+@pytest.mark.parametrize("algorithm", ["balance", "printed", "balance+", "additive", "ad-only"])
+def test_rounding_alone_refuses_nobody(algorithm: str) -> None:
+    exact = heuristics.solve(ad_without_work([third(name) for name in "abc"]), algorithm)
+    assert (exact.status, exact.objective, exact.bound) == (Status.OPTIMAL, 3, 3)
+    assert "restricted" not in exact.statistics
+
+
+@pytest.mark.parametrize("algorithm", ["balance", "balance+", "additive"])
+def test_what_only_the_relaxation_serves_is_no_answer_and_no_bound(algorithm: str) -> None:
+    late = not_together()
+    result = heuristics.solve(late, algorithm)
+    assert result.schedule is not None
+    assert is_feasible(late, result.schedule)
+    assert (result.objective, result.statistics["restricted"]) == (1, True)
+    assert result.status is Status.FEASIBLE
+    assert result.bound in (None, 2)
 
 
 def test_padded_memory_is_the_printed_accounting() -> None:
