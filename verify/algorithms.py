@@ -58,9 +58,11 @@ def find(name: str) -> None:
     module, colon, attribute = name.partition(":")
     if colon:
         try:
-            getattr(importlib.import_module(module), attribute)
+            found = getattr(importlib.import_module(module), attribute)
         except Exception as error:  # a module of the reader's may fail in any way
             raise InputError(f"algorithm {name!r}: {type(error).__name__}: {error}") from None
+        if not callable(found):
+            raise InputError(f"algorithm {name!r}: {attribute} is not a function")
     elif name not in ("balance", PRINTED):  # these two without loading the compiler
         import heuristics
 

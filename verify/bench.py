@@ -105,6 +105,7 @@ def main(
         files.prepare(output)
     lines = settle(wanted, protocol)
     _warn(lines)
+    _tell_left_out(wanted, lines)
     session = Session(lines, cases, protocol, find(list(lines), reference), old)
     findings = conduct(session, files.keeper(output, session), crew)
     _report(findings, compare, output, form)
@@ -117,6 +118,18 @@ def _warn(lines: dict[Line, Probe]) -> None:
         if not answer.usable:
             print(
                 f"warning: solver line {line} failed its warm-up: {answer.message}", file=sys.stderr
+            )
+
+
+def _tell_left_out(wanted: dict[Line, list[Line]], lines: dict[Line, Probe]) -> None:
+    """Say which formulations some solver does not take."""
+    for line, crossings in wanted.items():
+        names = [str(one.formulation) for one in crossings if one not in lines]
+        rest = "; run as it is" if line in lines else ""
+        if names:
+            print(
+                f"note: {line} does not take --formulations {' '.join(names)}{rest}",
+                file=sys.stderr,
             )
 
 

@@ -84,10 +84,12 @@ def main() -> None:
     try:
         _work(job, answers)
     except Exception as error:
-        refused = isinstance(error, (ValueError, ImportError)) and not job["function"]
-        message = f"{type(error).__name__}: {error}" if not refused else str(error)
-        message = " ".join([message, *getattr(error, "__notes__", ())])
-        kind = "refused" if refused or _is_input_error(error) else "crashed"
+        ours = isinstance(error, (ValueError, ImportError)) and not job["function"]
+        if ours or _is_input_error(error):
+            kind, message = "refused", str(error)
+        else:
+            notes = getattr(error, "__notes__", ())
+            kind, message = "crashed", " ".join([f"{type(error).__name__}: {error}", *notes])
         _say(answers, {"ended": kind, "message": " ".join(message.split())})
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
-from instances import commandline
+from instances import InputError, commandline
 from instances.files import writing
 from instances.pictures import has_matplotlib
 
@@ -41,8 +41,10 @@ def prepare(folder: Path) -> None:
     Raises
     ------
     InputError
-        If they cannot.
+        If they cannot, or an earlier benchmark's would be lost.
     """
+    if (runs := folder / "runs.csv").exists():
+        raise InputError(f"{runs}: exists; name another --output")
     with writing(folder):
         folder.mkdir(exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -119,11 +119,13 @@ def solve(line: Line, instance: Instance, problem: Problem, time_limit: float) -
 
     Raises
     ------
+    InputError
+        If a third party's function does not exist or does not take an instance and a limit.
     TypeError
-        If a third party's function returns something else.
+        If it returns something else.
     """
     if line.is_function:
-        answer = _function(line.solver)(instance, time_limit)
+        answer = _asked(line.solver, instance, time_limit)
         return as_result(answer, problem, str(line), instance)
     if line.is_heuristic:
         import heuristics
@@ -165,14 +167,27 @@ def as_result(answer: object, problem: Problem, name: str, instance: Instance) -
     )
 
 
+def _asked(name: str, instance: Instance, time_limit: float) -> Any:
+    function = _function(name)
+    try:
+        return function(instance, time_limit)
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # a fault inside the function
+        raise InputError(
+            f"{error}; a solver takes (instance, time_limit), for a heuristic use "
+            f"{HEURISTICS}{name}"
+        ) from None
+
+
 def _function(name: str) -> Callable[[Instance, float], Any]:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
-        raise InputError(f"solver line {name}: {error}") from None
+        raise InputError(str(error)) from None
     except AttributeError:
-        raise InputError(f"solver line {name}: module {module} has no {attribute}") from None
+        raise InputError(f"module {module} has no {attribute}") from None
     if not callable(found):
-        raise InputError(f"solver line {name}: {attribute} is not a function")
+        raise InputError(f"{attribute} is not a function")
     return found  # type: ignore[no-any-return]

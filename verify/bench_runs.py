@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -29,6 +30,9 @@ ONE_THREAD = tuple(
     f"{library}_NUM_THREADS"
     for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA", "NUMEXPR", "VECLIB")
 )
+
+#: Seconds of a warm-up after which a person is told what takes so long.
+SLOW_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -145,9 +149,21 @@ def _job(line: Line, protocol: Protocol, case: Case | None) -> dict[str, Any]:
 
 def probe(line: Line, protocol: Protocol) -> Probe:
     """Let a line warm up in a process of its own and return how that went."""
-    with Child(_job(line, protocol, None)) as child:
+    with Child(_job(line, protocol, None)) as child, _told_if_slow(line, protocol):
         answer = child.receive(protocol.warm_up_limit_s)
     return Probe(answer["ended"], answer.get("message", ""))
+
+
+@contextmanager
+def _told_if_slow(line: Line, protocol: Protocol) -> Iterator[None]:
+    limit = protocol.warm_up_limit_s
+    text = f"warming up {line}; killed after {limit:g} s (--warm-up-limit)"
+    timer = threading.Timer(SLOW_S, lambda: print(text, file=sys.stderr, flush=True))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def settle(wanted: Mapping[Line, Sequence[Line]], protocol: Protocol) -> dict[Line, Probe]:

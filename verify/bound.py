@@ -79,6 +79,9 @@ def main(
     check_resume(resume, output)
     form = commandline.form(as_json, as_csv)
     paths = [*(files or ()), *(more or ())]
+    for word in map(str, more or ()):
+        if word in FAMILIES and not Path(word).exists():
+            raise InputError(f"{word} is a family, not a file; repeat --family for {word}")
     if paths and (family or trace or users is not None):
         raise InputError("instance files exclude --family, --trace and --users")
     drawn = (instances, family or (), seed, users, trace)

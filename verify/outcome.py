@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,21 @@ MOST_TOLD = 10
 
 @dataclass(order=True)
 class Failure:
-    """One instance that a claim fails on, or that was not decided."""
+    """One instance that a claim fails on, or that was not decided.
 
-    position: tuple[int, str]
+    Attributes
+    ----------
+    position : tuple
+        What failures are told in the order of: users served over P1's optimum (-1 if the schedule
+        is refused), then the order of the instances.
+    """
+
+    position: tuple[Fraction, int, str]
     key: str
     reasons: list[str]
     path: str | None = None
     again: str | None = None
+    crashed: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -54,8 +63,8 @@ class Outcome:
         In the order of their names.
     total : Tally
     violations, troubles, skipped : list of Failure
-        The first of them: broken claims; crashes, time-outs and open optima;
-        refused instances.
+        The first of them: broken claims, the worst first; crashes, time-outs and open
+        optima; refused instances.
     solvers : set of str
         Exact solvers at work, with versions.
     seconds : float
@@ -87,9 +96,9 @@ class Outcome:
         if "skipped" in row:
             _insert(self.skipped, row["key"], [row["skipped"]])
         elif "error" in row:
-            _insert(self.troubles, row["key"], [row["error"]])
+            _insert(self.troubles, row["key"], [row["error"]], crashed=True)
         elif row["faults"]:
-            _insert(self.violations, row["key"], list(row["faults"].values()))
+            _insert(self.violations, row["key"], list(row["faults"].values()), _ratio(row))
         else:
             open_ = [name for name in ("p1", "p2") if row[name][0] < row[name][1]]
             reasons = [f"{name.upper()} lies in {row[name][0]} to {row[name][1]}" for name in open_]
@@ -142,14 +151,15 @@ def collect(rows: Iterable[Row]) -> Outcome:
 
 
 def save_violations(outcome: Outcome, guarantee: Guarantee, folder: Path) -> None:
-    """Write the instances of the violations to a folder, each with the line that runs it again.
+    """Write the instances of violations and crashes to a folder, each with its line to rerun it.
 
     Raises
     ------
     InputError
         If the folder cannot be written.
     """
-    for failure in outcome.violations:
+    crashes = (trouble for trouble in outcome.troubles if trouble.crashed)
+    for failure in (*outcome.violations, *crashes):
         path = file_of(failure.key)
         if path is None:
             path = str(folder / f"{failure.key.replace(':', '-')}.json")
@@ -167,9 +177,20 @@ def _again(guarantee: Guarantee, path: str) -> str:
     return shlex.join(words)
 
 
-def _insert(failures: list[Failure], key: str, reasons: list[str]) -> None:
+def _ratio(row: Row) -> Fraction:
+    """Return the users served over P1's optimum; -1 for a schedule that is refused."""
+    return Fraction(-1) if row["served"] is None else Fraction(row["served"], row["p1"][1] or 1)
+
+
+def _insert(
+    failures: list[Failure],
+    key: str,
+    reasons: list[str],
+    ratio: Fraction = Fraction(0),
+    crashed: bool = False,
+) -> None:
     """Keep the first failures by position, whatever order they come in."""
     rest = key.partition(":")[2]
-    position = (int(rest) if file_of(key) is None else 0, key)
-    bisect.insort(failures, Failure(position, key, reasons))
+    position = (ratio, int(rest) if file_of(key) is None else 0, key)
+    bisect.insort(failures, Failure(position, key, reasons, crashed=crashed))
     del failures[MOST_TOLD:]

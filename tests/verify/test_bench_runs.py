@@ -17,6 +17,7 @@ from instances import InputError, generate
 from verify.bench import COMMAND
 from verify.bench_cases import Case, generated
 from verify.bench_check import cross_check
+from verify.bench_files import prepare
 from verify.bench_lines import Line, cross, parse, solve
 from verify.bench_protocol import Protocol
 from verify.bench_records import Outcome, read_csv
@@ -132,8 +133,27 @@ def test_lines_name_cuts_and_what_to_leave_out(monkeypatch: pytest.MonkeyPatch) 
     ]
 
 
-def test_probe_tells_why_a_line_is_refused() -> None:
-    assert "nonsense" in probe(Line("highs", "nonsense"), PROTOCOL).message
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (Line("highs", "nonsense"), "nonsense"),
+        (Line(SOLVERS + "impatient"), f"for a heuristic use heuristics:{SOLVERS}impatient"),
+    ],
+)
+def test_probe_tells_why_a_line_is_refused(line: Line, message: str) -> None:
+    answer = probe(line, PROTOCOL)
+    assert answer.ended == "refused"
+    assert message in answer.message
+    assert "warm-up instance" not in answer.message
+
+
+def test_a_slow_warm_up_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("verify.bench_runs.SLOW_S", 0.01)
+    probe(Line(SOLVERS + "nobody"), PROTOCOL)
+    told = "warming up tests.verify.bench_solvers:nobody; killed after 300 s (--warm-up-limit)\n"
+    assert capsys.readouterr().err == told
 
 
 def test_a_run_whose_worker_died_is_one_row(twelve: Case) -> None:
@@ -183,9 +203,15 @@ def test_command_end_to_end(tmp_path: Path) -> None:
     with (first / "profile.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     assert {row["line"] for row in rows} == {"highs@compact", "heuristics:balance"}
-    again = bench(*lines[:1], lines[2], *cases, "--compare", str(first / "runs.csv"))
+    with pytest.raises(InputError, match="runs.csv: exists; name another --output"):
+        prepare(first)
+    told = "note: highs does not take --formulations nonsense; run as it is\n"
+    again = bench(
+        *lines[:2], "--formulations", "nonsense", *cases, "--compare", str(first / "runs.csv")
+    )
     assert again.returncode == 0, again.stderr
     assert "since runs.csv" in again.stdout
+    assert told in again.stderr
     assert "PASS" in again.stdout.splitlines()[-1]
 
 

@@ -94,6 +94,7 @@ def test_a_bad_algorithm_of_ones_own_is_caught(
     )
     assert run.returncode == code, run.stderr
     assert words_ in run.stdout
+    assert "  python -m verify.bound --input balance-failures/deadline-tight-0.json" in run.stdout
 
 
 def test_files_and_csv(tmp_path: Path) -> None:

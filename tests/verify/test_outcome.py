@@ -51,6 +51,14 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
     assert [failure["key"] for failure in first["violations"]] == ["b:2", "b:3"]
 
 
+def test_the_worst_violations_are_told_first() -> None:
+    late = [row(f"a:{i}", 2, 5, faults={"half_p1": "2 of 5"}) for i in range(10)]
+    worse = row("b:10", 1, 4, faults={"half_p1": "1 of 4"})
+    refused = row("b:11", None, 4, faults={"infeasible": "late"})
+    told = [failure.key for failure in collect([*late, worse, refused]).violations]
+    assert told == ["b:11", "b:10", *(f"a:{i}" for i in range(8))]
+
+
 def test_verdicts() -> None:
     assert collect(ROWS).verdict is Exit.VIOLATION
     assert collect(ROWS[:3]).verdict is Exit.HELD
