@@ -205,6 +205,8 @@ def running(process: int) -> bool:
         (["--algorithm", "magic"], "unknown algorithm 'magic'"),
         (["--algorithm", "no_such_module:solve"], "No module named 'no_such_module'"),
         (["--algorithm", "json:no_such_function"], "no_such_function"),
+        (["--algorithm", "json:__doc__"], "__doc__ is not a function"),
+        (["--family", "paper-4a", "paper-5a"], "repeat --family for paper-5a"),
         (["--solver", "magic"], "unknown solver 'magic'"),
         (["--instances", "0"], "--instances"),
         (["--instances", "-3"], "--instances"),
