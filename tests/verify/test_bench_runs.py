@@ -203,7 +203,7 @@ def test_command_end_to_end(tmp_path: Path) -> None:
     with (first / "profile.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     assert {row["line"] for row in rows} == {"highs@compact", "heuristics:balance"}
-    with pytest.raises(InputError, match="runs.csv: exists; name another --output"):
+    with pytest.raises(InputError, match="exists; name another --output"):
         prepare(first)
     told = "note: highs does not take --formulations nonsense; run as it is\n"
     again = bench(
