@@ -11,6 +11,7 @@ from pathlib import Path
 import highspy
 
 import formulations
+from formulations.quiet import STDOUT, quiet
 from instances import Instance, Schedule, generate
 from verify import check
 
@@ -25,7 +26,8 @@ def write(instance: Instance, z: float, folder: Path) -> Path:
 
 def solve(path: Path) -> dict[str, float]:
     """Return the columns' values at the other solver's optimum, by name."""
-    highs = highspy.Highs()
+    with quiet(STDOUT):  # HiGHS greets
+        highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("mip_rel_gap", 0.0)
     highs.readModel(str(path))

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import formulations
-from instances import generate, save
+from instances import InputError, generate, save
 from instances.traces import SYNTHETIC
 from verify import check
 
@@ -33,4 +33,8 @@ def main(trace: Path = SYNTHETIC, folder: Path = Path()) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]))
+    try:
+        main(*map(Path, sys.argv[1:2]))
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

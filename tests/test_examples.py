@@ -49,6 +49,15 @@ def test_trace_to_schedule(said: Callable[..., list[str]], tmp_path: Path) -> No
     assert first.startswith(f"{report.served} of 20")
 
 
+def test_a_trace_that_is_not_there_is_one_line(
+    said: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        said("trace_to_schedule", "nofile.csv")
+    assert end.value.code == 2
+    assert capsys.readouterr().err == "error: nofile.csv: No such file or directory\n"
+
+
 def test_memory(said: Callable[..., list[str]], tmp_path: Path) -> None:
     """More memory never serves fewer, and both modes never fewer than one."""
     _, *rows = said("memory", "memory.png")

@@ -28,6 +28,9 @@ Algorithms are the names of `heuristics.algorithms`, ``"printed"`` (Algorithm 3 
 memory), ``"optimum"`` (the fastest exact solver), any solver of `formulations.solver_names` (with a
 formulation: ``"highs@compact"``), or ``"module:function"``. `problem` is what exact solvers solve.
 
+``--output`` gets ``rows.csv``, ``summary.json``, pictures (extra ``plot``) and the rows as
+``rows.parquet`` (extra ``parquet``).
+
 From Python, in three steps that ``verify.paper`` takes too::
 
     study = load("figure-4a")           # a path, or the name of a study that is shipped

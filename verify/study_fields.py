@@ -132,7 +132,11 @@ def _places(data: dict[str, Any], path: str, name: str) -> Iterable[tuple[dict[s
     for part in above:
         record = record.get(part) if isinstance(record, dict) else None
     if not isinstance(record, dict) or key not in record or path in ("users", "schema"):
-        raise InputError(f"{name}: is neither a field of an instance nor a parameter of its source")
+        told = f"{name}: is neither a field of an instance nor a parameter of its source"
+        inner = [above for above, part in data.items() if isinstance(part, dict) and path in part]
+        inner += ["users"] if path in User.model_fields else []
+        tried = " or ".join(f"{above}.{name}" for above in inner)
+        raise InputError(f"{told}; try {tried}" if inner else told)
     return [(record, key)]
 
 

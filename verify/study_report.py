@@ -12,12 +12,12 @@ from rich import box
 from rich.table import Table
 
 from instances import commandline
-from instances.pictures import has_matplotlib
+from instances.pictures import MISSING, has_matplotlib
 
 from .results import Row
 from .study import Study
 from .study_plots import save_pictures
-from .study_rows import errors, faults, label, save_parquet, to_csv, verdict
+from .study_rows import NO_PARQUET, errors, faults, label, save_parquet, to_csv, verdict
 from .study_stats import Cell, Mean, by_point, gain, summarise
 
 SCHEMA = "balance-sweep/1"
@@ -83,13 +83,13 @@ def to_dict(study: Study, rows: Sequence[Row], cells: Sequence[Cell]) -> dict[st
     }
 
 
-def save(study: Study, rows: Sequence[Row], folder: Path) -> bool:
+def save(study: Study, rows: Sequence[Row], folder: Path) -> list[str]:
     """Write ``rows.csv`` (and ``rows.parquet``), ``summary.json`` and the pictures into a folder.
 
     Returns
     -------
-    bool
-        Whether there are pictures; not without matplotlib.
+    list of str
+        What is missing, and what to install for it.
 
     Raises
     ------
@@ -100,10 +100,10 @@ def save(study: Study, rows: Sequence[Row], folder: Path) -> bool:
     commandline.write(folder / "rows.csv", to_csv(rows))
     summary = json.dumps(to_dict(study, rows, cells), indent=1, ensure_ascii=False)
     commandline.write(folder / "summary.json", summary + "\n")
-    save_parquet(rows, folder / "rows.parquet")
+    missing = [] if save_parquet(rows, folder / "rows.parquet") else [NO_PARQUET]
     if has_matplotlib():
         save_pictures(study, cells, folder)
-    return has_matplotlib()
+    return missing if has_matplotlib() else [*missing, MISSING]
 
 
 def _shown(mean: Mean | None, measure: str) -> str:

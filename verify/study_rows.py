@@ -120,6 +120,10 @@ def to_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
+#: What to install where pandas or pyarrow is missing.
+NO_PARQUET = "rows.parquet needs pyarrow: pip install 'balance-toolkit[parquet]'"
+
+
 def save_parquet(rows: Sequence[Row], path: Path) -> bool:
     """Write rows as Parquet; return False where pandas or pyarrow is missing."""
     try:

@@ -12,7 +12,6 @@ from rich.console import Console
 
 from instances import commandline
 from instances.commandline import Exit
-from instances.pictures import MISSING
 
 from . import study_report as report
 from . import workers
@@ -59,8 +58,8 @@ def main(
     crew = workers.chosen(jobs, dask)
     with one_line_if_stopped(output is not None):
         rows = run(chosen, crew, output, resume)
-    if output is not None and not report.save(chosen, rows, output):
-        print(f"note: {MISSING}", file=sys.stderr)
+    for missing in () if output is None else report.save(chosen, rows, output):
+        print(f"note: {missing}", file=sys.stderr)
     _show(chosen, rows, form)
     return verdict(rows)
 

@@ -16,7 +16,8 @@ import pytest
 
 from instances import InputError, generate, save
 from instances.commandline import Exit
-from verify import study_plots, study_rows, sweep, workers
+from instances.pictures import MISSING
+from verify import study_plots, study_report, study_rows, sweep, workers
 from verify.results import Row
 from verify.study import Study, load, shipped
 from verify.study_fields import build
@@ -103,6 +104,7 @@ def test_a_file_is_changed_too(tmp_path: Path) -> None:
         ({"users = [4, 6]": "users = []"}, "grid.users: must not be empty"),
         ({"users = [4, 6]": "users = [4, 4]"}, "grid.users: 4 occurs more than once"),
         ({"memory_bytes.scale": "memory"}, "grid.hardware.memory: hardware.memory: is neither"),
+        ({"hardware.memory_bytes": "memory_bytes"}, "try hardware.memory_bytes.scale"),
         ({"[0.75, 1]": "[0.75, inf]"}, "grid.hardware.memory_bytes.scale: must be finite"),
         ({"[0.75, 1]": "[-1]"}, "memory_bytes.scale: must be greater than 0 (found -1)"),
         ({"paper-4a": "paper"}, "instances: unknown family 'paper'"),
@@ -227,6 +229,15 @@ def test_figure_1_is_the_papers() -> None:
 def test_a_refusal_is_no_wrong_answer() -> None:
     with pytest.raises(ValueError, match="at most 16 users"):
         Solving("P1", 9.0)(Run({"family": "paper-4a", "users": 17, "seed": 1}, "exhaustive"))
+
+
+def test_what_is_not_written_is_named(
+    small: tuple[Study, list[Row]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr(study_report, "has_matplotlib", lambda: False)
+    assert study_report.save(*small, tmp_path) == [study_rows.NO_PARQUET, MISSING]
+    assert not (tmp_path / "rows.parquet").exists()
 
 
 def test_parquet_holds_the_same_rows(small: tuple[Study, list[Row]], tmp_path: Path) -> None:
