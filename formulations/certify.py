@@ -15,6 +15,7 @@ from typing import Any
 from instances import CostTables, Instance, Problem, Schedule, build_tables, stopwatch
 from instances.assignment import Assignment, fits
 from instances.feasible import is_feasible
+from instances.schedule import ROUNDING
 from instances.values import total, unit, worth
 
 from .backend import Answer, Backend, Request
@@ -34,7 +35,8 @@ class Certificate:
     lower : int or None
         The schedule's objective; None without one.
     stopped_by : str or None
-        Why the search ended early; None when it did not.
+        Why the search ended early, or ``"rounding"`` (`ROUNDING`); None when it has proven an
+        optimum.
     statistics : dict
         The back end's counters, and ``build_s``, ``solve_s``, ``certify_s``.
     """
@@ -96,9 +98,13 @@ class _Certifier:
         answer = self._solve(tables, self.request)
         upper = min(answer.bound * unit(self.instance), total(self.instance))
         best, stopped_by = self._checked(answer.assignment), answer.stopped_by
+        close = False
         if answer.assignment is not None and best is None:
             best, stopped_by = self._instead(stopped_by)
+            close = stopped_by is None and fits(tables, answer.assignment)
         lower = None if best is None else worth(self.instance, best)
+        if close and (lower or 0) < upper:
+            stopped_by = ROUNDING
         statistics = self.statistics | self.seconds
         return Certificate(best, max(upper, lower or 0), lower, stopped_by, statistics)
 

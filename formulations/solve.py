@@ -18,6 +18,7 @@ from instances import (
     load_schedule,
 )
 from instances.result_output import hand_over, served_table
+from instances.schedule import ROUNDING
 from instances.values import total
 
 from . import api, rows
@@ -68,7 +69,8 @@ def main(
 ) -> commandline.Exit:
     """Serve as many users as possible, or the most valuable, and prove it.
 
-    Exit code 0: optimal; 2: bad input; 3: undecided, a limit was met first.
+    Exit code 0: optimal; 2: bad input; 3: undecided: a limit was met first, or
+    less than a microsecond decides.
     """
     data = load(instance)
     if start is not None and no_start:
@@ -114,6 +116,8 @@ def _show(instance: Instance, result: Result) -> None:
         found += "" if values == everybody else f"worth {result.objective} of {values}, "
         found += f"bound {result.bound}, z = {schedule.z:g}{split}{drafted}"
     cause = "" if result.stopped_by is None else f" (stopped by {result.stopped_by})"
+    if result.stopped_by == ROUNDING:
+        cause = " (less than a microsecond decides)"
     console.print(
         f"{result.problem}, {result.solver}: {result.status}{cause}: {found}; "
         f"{result.runtime_s:.3g} s",

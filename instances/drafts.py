@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .model import Instance
-from .schedule import Result, Schedule, Status
+from .schedule import ROUNDING, Result, Schedule, Status
 
 
 def lengths(instance: Instance) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ def best_of(instance: Instance, solve: Callable[[Instance], Result]) -> Result:
     return best.model_copy(
         update={
             "status": _status(best, bound),
-            "stopped_by": next((r.stopped_by for r in results if r.stopped_by), None),
+            "stopped_by": _reason(results, _status(best, bound)),
             "bound": bound,
             "runtime_s": sum(result.runtime_s for result in results),
             "schedule": schedule,
@@ -85,6 +85,14 @@ def _status(best: Result, bound: int | None) -> Status:
     if best.status not in (Status.OPTIMAL, Status.FEASIBLE):
         return best.status
     return Status.OPTIMAL if best.objective == bound else Status.FEASIBLE
+
+
+def _reason(results: list[Result], status: Status) -> str | None:
+    """Return why the search ended early; rounding at one length matters if no other made up."""
+    reasons = [result.stopped_by for result in results if result.stopped_by]
+    limits = [reason for reason in reasons if reason != ROUNDING]
+    telling = limits if limits or status is Status.OPTIMAL else reasons
+    return telling[0] if telling else None
 
 
 def _summed(statistics: list[dict[str, Any]]) -> dict[str, Any]:

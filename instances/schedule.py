@@ -18,6 +18,9 @@ from pydantic import (
 
 from .model import Drafts, _tuple
 
+#: Why relaxation and restriction end apart though both are solved: less than a microsecond decides.
+ROUNDING = "rounding"
+
 Ids = Annotated[tuple[str, ...], BeforeValidator(_tuple)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Problem = Literal["P1", "P2", "P3"]
@@ -94,7 +97,8 @@ class Result(BaseModel):
     status : Status
         What is known about the answer.
     stopped_by : str or None
-        ``"time_limit"``, ``"node_limit"``, ``"interrupt"``, ...; None when it ran to its end.
+        ``"time_limit"``, ``"node_limit"``, ``"interrupt"``, ...; ``"rounding"``: it ran to its end,
+        but less than a microsecond decides whether more can be served; else None.
     problem, solver, solver_version, options, seed
         What was asked of whom.
     objective : int or None

@@ -14,6 +14,7 @@ import formulations
 from instances import Instance, Schedule, Status, save
 from instances.generators import generate
 from tests.helpers import make_instance, make_user
+from tests.heuristics.samples import not_together
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -156,6 +157,14 @@ def test_command_prints_json_alone(instance: Instance, tmp_path: Path) -> None:
     started = command(str(file), "--start", str(copy))
     assert started.returncode == 0
     assert "P1, threshold: optimal:" in started.stdout
+
+
+def test_command_says_that_rounding_leaves_it_undecided(tmp_path: Path) -> None:
+    file = tmp_path / "instance.json"
+    save(not_together(), file)
+    run = command(str(file))
+    assert run.returncode == 3
+    assert "feasible (less than a microsecond decides): 1 of 2 users" in run.stdout
 
 
 def test_command_is_undecided_at_a_limit(tmp_path: Path) -> None:

@@ -14,11 +14,13 @@ from formulations.covers import violated_covers
 from formulations.flow import flow_bound
 from formulations.points import Point
 from formulations.starts import balance_start
-from instances import CostTables, Instance, Schedule, build_tables
+from instances import CostTables, Instance, Result, Schedule, Status, build_tables
 from instances.assignment import AD, SD, Assignment, fits
+from instances.drafts import best_of
 from instances.feasible import is_feasible
 from instances.generators import generate
 from tests.helpers import make_instance, make_user
+from tests.heuristics.samples import not_together
 
 
 @dataclass
@@ -66,6 +68,40 @@ def test_two_false_claims_leave_the_start(crowded: Instance) -> None:
     backend = Scripted([Answer(lie, 3), Answer(lie, 3)])
     certificate = certify(crowded, backend, Request((0, 1, 2), start=start))
     assert (certificate.lower, certificate.upper) == (1, 3)
+
+
+@pytest.mark.parametrize("solver", ["threshold", "highs", "exhaustive"])
+def test_where_less_than_a_tick_decides_the_result_says_so(solver: str) -> None:
+    result = formulations.solve(not_together(), solver=solver)
+    assert (result.status, result.stopped_by) == (Status.FEASIBLE, "rounding")
+    assert (result.objective, result.bound) == (1, 2)
+
+
+def test_another_draft_length_may_settle_what_rounding_leaves_open() -> None:
+    either = not_together().model_copy(update={"draft_lengths": (1, 2)})
+    assert formulations.solve(either).stopped_by == "rounding"
+    settled = make_up([rounded(1, 2, "rounding"), rounded(2, 2, None)])
+    assert (settled.status, settled.stopped_by) == (Status.OPTIMAL, None)
+    late = make_up([rounded(1, 2, "rounding"), rounded(1, 2, "time_limit")])
+    assert (late.status, late.stopped_by) == (Status.FEASIBLE, "time_limit")
+
+
+def make_up(results: list[Result]) -> Result:
+    given = iter(results)
+    return best_of(
+        not_together().model_copy(update={"draft_lengths": (1, 2)}), lambda _: next(given)
+    )
+
+
+def rounded(objective: int, bound: int, stopped_by: str | None) -> Result:
+    return formulations.solve(not_together()).model_copy(
+        update={
+            "status": Status.OPTIMAL if objective == bound else Status.FEASIBLE,
+            "objective": objective,
+            "bound": bound,
+            "stopped_by": stopped_by,
+        }
+    )
 
 
 def test_held_claim_needs_no_second_solve(crowded: Instance) -> None:

@@ -126,6 +126,12 @@ def result(**changes: object) -> Result:
         ({}, 10.1, False, Outcome.TIMEOUT),
         ({"status": "feasible", "bound": 3, "stopped_by": "time_limit"}, 1, False, Outcome.TIMEOUT),
         (
+            {"status": "feasible", "bound": 3, "stopped_by": "rounding"},
+            1,
+            False,
+            Outcome.UNSOLVED,
+        ),
+        (
             {"status": "feasible", "bound": 3, "stopped_by": "node_limit"},
             1,
             False,
