@@ -57,6 +57,8 @@ POINTS, USERS = 300, 30_000_000
 def additive(task: Task) -> Found:
     """Return a schedule within three users of the optimum, and the bound that proves it.
 
+    At Ctrl-C the search ends with what it has: the schedule may be further from its bound.
+
     Parameters
     ----------
     task : Task
@@ -72,9 +74,17 @@ def additive(task: Task) -> Found:
     task.refuse_padded("additive")
     users = max(1, len(task.instance.users))
     run = Questions(task, improved(task, min(POINTS * users, USERS // users)))
+    stopped_by = None
+    try:
+        _ask(run)
+    except KeyboardInterrupt:  # what has been proven stands
+        stopped_by = "interrupt"
+    return Found(run.best.to_schedule(task.instance), run.statistics, run.bound, stopped_by)
+
+
+def _ask(run: Questions) -> None:
     run.close(run.gap)
     last, slack = max(ENOUGH, PATIENCE * run.nodes), run.gap - 1
     while slack >= 0 and run.close(slack, last - run.nodes):
         slack -= 1
     run.verify_gap()
-    return Found(run.best.to_schedule(task.instance), run.statistics, run.bound)

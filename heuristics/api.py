@@ -113,7 +113,7 @@ def solve(
             f"unknown algorithm {algorithm!r}; choose from {names}, or module:function"
         )
     runtime = stopwatch.seconds() - started
-    schedule, statistics, proven = found
+    schedule, statistics, proven, stopped_by = found
     if proven is not None:
         proven *= values.unit(instance)
     if instance.draft_lengths is not None:
@@ -124,6 +124,7 @@ def solve(
     options = {"memory": memory, "z": z, "lam": lam, "effort": None if effort == 1 else effort}
     return Result(
         status=status,
+        stopped_by=stopped_by,
         problem=_problem(schedule, task),
         solver=algorithm if ":" in algorithm else f"heuristics.{algorithm}",
         solver_version=_version(),
@@ -148,7 +149,9 @@ def _found(task: Task, algorithm: str) -> tuple[Found, bool]:
         found = _better(task, found, _found(task, "balance")[0].schedule)
     if found.bound is not None and relaxed.bound is not None:
         found = found._replace(bound=min(found.bound, relaxed.bound))
-    return found._replace(statistics=found.statistics | {"restricted": True}), True
+    statistics = found.statistics | {"restricted": True}
+    stopped_by = relaxed.stopped_by or found.stopped_by
+    return found._replace(statistics=statistics, stopped_by=stopped_by), True
 
 
 def _better(task: Task, found: Found, start: Schedule) -> Found:

@@ -38,7 +38,8 @@ def main(
 ) -> commandline.Exit:
     """Schedule users between AD and SD by the paper's Algorithm 3 or one of its baselines.
 
-    Exit code 0: a feasible schedule; 1: the schedule violates an inequality; 2: bad input.
+    Exit code 0: a feasible schedule; 1: the schedule violates an inequality; 2: bad input;
+    130: stopped by Ctrl-C, with what `additive` had found.
     """
     data = load(instance)
     try:
@@ -46,6 +47,8 @@ def main(
     except ValueError as error:
         raise InputError(str(error)) from None
     hand_over(data, result, output, as_json, _show)
+    if result.stopped_by is not None:
+        return commandline.Exit.INTERRUPTED
     violated = result.status is Status.VIOLATED
     return commandline.Exit.VIOLATION if violated else commandline.Exit.HELD
 
@@ -63,10 +66,11 @@ def _show(instance: Instance, result: Result) -> None:
     value = "" if result.objective == schedule.served else f", worth {result.objective}"
     length = schedule.draft_length
     split += "" if length is None else f", draft length {length}"
+    cause = "" if result.stopped_by is None else f", stopped by {result.stopped_by}"
     padded = ", padded memory" if result.options.get("memory") == "padded" else ""
     console.print(
         f"{result.solver}{padded}: serves {schedule.served} of {len(instance.users)}{value} "
-        f"({result.status}), z = {schedule.z:g}{split}, {result.runtime_s:.3g} s",
+        f"({result.status}{cause}), z = {schedule.z:g}{split}, {result.runtime_s:.3g} s",
         markup=False,
         soft_wrap=True,
     )

@@ -10,11 +10,12 @@ from instances import CostTables, Instance, Schedule, build_tables
 
 
 class Found(NamedTuple):
-    """A schedule, the counters of the algorithm that made it, and its bound on all schedules."""
+    """A schedule, counters of the algorithm that made it, its bound, and what stopped it early."""
 
     schedule: Schedule
     statistics: dict[str, Any]
     bound: int | None = None
+    stopped_by: str | None = None
 
 
 @dataclass(frozen=True)

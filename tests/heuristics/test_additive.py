@@ -174,6 +174,24 @@ def test_what_does_not_fit_is_left_out() -> None:
     assert 0 < np.count_nonzero(full) < 8
 
 
+def test_an_interrupt_keeps_the_schedule_and_what_is_proven(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    instance = generate("paper-5a", users=16, seed=1)
+    whole = solve(instance, "additive")
+    monkeypatch.setattr("heuristics.questions.search", interrupted)
+    result = solve(instance, "additive")
+    assert (whole.stopped_by, result.stopped_by) == (None, "interrupt")
+    assert result.schedule is not None
+    assert check(instance, result.schedule, "P1").feasible
+    assert whole.objective is not None
+    assert result.bound is not None
+    assert 0 < result.schedule.served <= whole.objective < result.bound
+
+
 def test_padded_memory_is_refused() -> None:
     with pytest.raises(ValueError, match="padded"):
         solve(generate("tiny", users=3, seed=0), "additive", memory="padded")
