@@ -192,6 +192,8 @@ def _own(name: str, task: Task) -> Schedule:
         function: Any = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"algorithm {name!r} cannot be loaded: {error}") from None
+    if not callable(function):
+        raise ValueError(f"algorithm {name!r}: {attribute} is not a function")
     try:
         schedule = function(task.instance)
     except TypeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -20,6 +21,14 @@ def test_every_command_is_listed() -> None:
     commands = [path for path in files if "\nCOMMAND = " in path.read_text(encoding="utf-8")]
     found = {f"{path.parent.name}.{path.stem}" for path in commands}
     assert found == set(NAMES)
+
+
+def test_no_console_makes_pictures_of_names() -> None:
+    """A solver called mysol:ok was printed as mysol and an emoji."""
+    for package in COMMANDS:
+        for path in (ROOT / package).glob("*.py"):
+            made = re.findall(r"\bConsole\((.*?)\)", path.read_text(encoding="utf-8"))
+            assert all("emoji=False" in options or "stderr=True" in options for options in made)
 
 
 @pytest.mark.parametrize("name", NAMES)

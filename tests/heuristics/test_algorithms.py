@@ -149,6 +149,7 @@ def test_an_algorithm_of_your_own() -> None:
     [
         ({"algorithm": "simplex"}, "choose from balance"),
         ({"algorithm": "no_such_module:f"}, "cannot be loaded"),
+        ({"algorithm": f"{__name__}:__doc__"}, "__doc__ is not a function"),
         ({"algorithm": f"{__name__}:a_list"}, "must return an instances.Schedule"),
         ({"algorithm": f"{__name__}:everyone_in_ad", "z": 0.5}, "takes no z"),
         ({"algorithm": "ecra", "z": 0.5}, "fixes z"),
