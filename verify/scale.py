@@ -29,7 +29,9 @@ def main(
     costs: Annotated[
         Path | None, typer.Option(help="Costs of an earlier --output, instead of measuring.")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Folder for costs.json, scale.json.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for scale.json and what was measured, costs.json.")
+    ] = None,
     as_json: commandline.AsJson = False,
 ) -> Exit:
     """Simulate a run of verify.bound on a Dask cluster from costs measured on this machine.
@@ -47,7 +49,8 @@ def main(
     }
     data = {name: vars(run) for name, run in found.items()}
     if output is not None:
-        commandline.write(output / "costs.json", measured.model_dump_json(indent=1) + "\n")
+        if costs is None:
+            commandline.write(output / "costs.json", measured.model_dump_json(indent=1) + "\n")
         commandline.write(output / "scale.json", json.dumps(data, indent=1) + "\n")
     if as_json:
         print(json.dumps({"costs": _brief(measured), "runs": data}, indent=1))
