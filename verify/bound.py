@@ -54,7 +54,12 @@ def main(
         str, typer.Option(help="Exact solver.", autocompletion=commandline.completing(solver_names))
     ] = Guarantee.solver,
     time_limit: Annotated[
-        float, typer.Option(min=0.001, help="Seconds for each exact solution.")
+        float,
+        typer.Option(
+            min=0.001,
+            help="Seconds for each exact solution; an instance, your algorithm included, gets "
+            "twice that and a minute.",
+        ),
     ] = 60.0,
     fine_grid: Annotated[
         int | None, typer.Option(help="Also solve P1 with so many z; report what the grids lose.")
