@@ -35,11 +35,12 @@ Then harder questions follow, "m more", ..., "one more", until `ENOUGH` boxes, o
 those of the first question, have been visited: mostly the bound ends 0 or 1 above the schedule.
 Here a point that is not refuted is branched on its users, as in the exact search.
 
-**Rounding.** Bounds are those of tables built *down*, schedules those of tables built *up*. The
-theorem is about one set of tables, so it is on the first that it holds without exception and is
-asserted: the bound exceeds what the tables built down can serve by m at most. A schedule of theirs
-is filled anew on the tables built up; where that serves fewer users (because less than a
-microsecond decides), the distance from objective to bound may be larger by as many.
+**Rounding.** Bounds are those of tables built *down*, and on a relaxed task so are schedules: one
+set of tables, on which the theorem holds without exception and is asserted. `heuristics.api` takes
+that schedule if it holds in rationals. Otherwise the task is not relaxed: a schedule of the tables
+built down is the incumbent if it holds in rationals, else what tables built *up* accept of it,
+filled anew. Where that serves fewer users (because less than a microsecond decides), the distance
+from objective to bound may be larger by as many.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def additive(task: Task) -> Found:
     Parameters
     ----------
     task : Task
-        Without a λ the memory is shared (P1) and the gap at most 3; with one it is at most 4.
+        Without a λ the memory is shared (P1) and the gap at most 3; with one it is at most 4. If
+        it is not relaxed, that is the distance from the bound to what tables built down serve.
 
     Raises
     ------

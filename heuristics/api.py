@@ -2,7 +2,8 @@
 
 The paper's algorithms run on tables built down first. They accept every feasible schedule, so what
 is found there keeps every guarantee, if only it holds itself: that is rechecked in rationals.
-Otherwise less than a microsecond decides, and they run on tables built up, whose schedules hold.
+Otherwise less than a microsecond decides. They run again where rationals have said who may enter a
+mode at all, and at last on tables built up, whose schedules hold.
 """
 
 from __future__ import annotations
@@ -138,27 +139,26 @@ def solve(
 
 
 def _found(task: Task, algorithm: str) -> tuple[Found, bool]:
-    """Return what an algorithm finds, and whether it holds: on tables built down, else up."""
-    relaxed = ALGORITHMS[algorithm](task)
-    if _holds(task, relaxed.schedule):
-        return relaxed, True
-    found = ALGORITHMS[algorithm](replace(task, relaxed=False))
-    if task.padded:
-        return found, _holds(task, found.schedule)
+    """Return what an algorithm finds on the first tables whose schedule holds; False: on none."""
+    for attempt in _attempts(task):
+        found = ALGORITHMS[algorithm](attempt)
+        holds = _holds(task, found.schedule)
+        if holds or found.stopped_by is not None:
+            break
+    if task.padded or (holds and attempt.relaxed):
+        return found, holds
     if algorithm in IMPROVE:
-        found = _better(task, found, _found(task, "balance")[0].schedule)
-    if found.bound is not None and relaxed.bound is not None:
-        found = found._replace(bound=min(found.bound, relaxed.bound))
-    statistics = found.statistics | {"restricted": True}
-    stopped_by = relaxed.stopped_by or found.stopped_by
-    return found._replace(statistics=statistics, stopped_by=stopped_by), True
+        (start, *_), feasible = _found(task, "balance")
+        if feasible and (not holds or start.served > found.schedule.served):
+            found = found._replace(schedule=start.model_copy(update={"lam": task.lam}))
+            holds = True
+    return found._replace(statistics=found.statistics | {"restricted": True}), holds
 
 
-def _better(task: Task, found: Found, start: Schedule) -> Found:
-    """Return what was found, with Algorithm 3's schedule if that serves more."""
-    if start.served <= found.schedule.served:
-        return found
-    return found._replace(schedule=start.model_copy(update={"lam": task.lam}))
+def _attempts(task: Task) -> list[Task]:
+    """Return the task on tables built down, then the same less who fits no mode, then built up."""
+    up = replace(task, relaxed=False)
+    return [task, up] if task.padded else [task, replace(task, alone=True), up]
 
 
 def _problem(schedule: Schedule, task: Task) -> Problem:

@@ -162,7 +162,7 @@ def balance(
     Parameters
     ----------
     tables : CostTables
-        Built *up*, so that the assignment is exactly feasible.
+        Built *up*, the assignment is exactly feasible.
     z_indices, lam_indices : sequence of int, optional
         Positions in the grids that may be chosen, ascending; all by default.
     padded : bool

@@ -26,7 +26,7 @@ FAR = 1 << 62
 
 
 class Exact(NamedTuple):
-    """The integers of tables built *up*: what they accept is exactly feasible.
+    """The integers of tables; of those built *up*, what they accept is exactly feasible.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ def filled(
     Parameters
     ----------
     tables : CostTables
-        Built *up*, so that what comes back is exactly feasible.
+        Built *up*, what comes back is exactly feasible.
     modes : (K,) int8
         Modes of a schedule (0: none, 1: AD, 2: SD) that may ask too much.
     order : (K,)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from instances import CostTables, Instance, Schedule, build_tables
+from instances.feasible import fitting_alone
 
 
 class Found(NamedTuple):
@@ -33,6 +34,8 @@ class Task:
         How long `balance+` searches, at least 1.
     relaxed : bool
         Work on tables built down: they accept every feasible schedule, and some that are not.
+    alone : bool
+        Let a user enter a mode only if it holds in rationals that the user fits there alone.
 
     Raises
     ------
@@ -46,6 +49,7 @@ class Task:
     padded: bool = False
     effort: int = 1
     relaxed: bool = False
+    alone: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a share outside its grid and an effort below 1."""
@@ -71,7 +75,8 @@ class Task:
     @cached_property
     def tables(self) -> CostTables:
         """The cost tables; built up (not relaxed), whatever they accept is exactly feasible."""
-        return build_tables(self.instance, rounded_up=not self.relaxed)
+        tables = build_tables(self.instance, rounded_up=not self.relaxed)
+        return fitting_alone(self.instance, tables) if self.alone else tables
 
 
 def _positions(name: str, share: float | None, grid: tuple[float, ...]) -> list[int]:

@@ -57,7 +57,7 @@ class Ground(NamedTuple):
     levels : Levels
         They steer.
     exact : Exact
-        Of tables built up: what it accepts is feasible.
+        Of the task's tables.
     share, room : (2, nz) float
         Compute share and bytes of each mode, at the z that may be chosen; both modes' common room
         in P1.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .costs import CostTables
 from .drafts import drafted
 from .exact import ad_latency, ad_memory, remaining_budget, room, sd_latency, sd_memory
 from .model import Instance
@@ -31,6 +32,18 @@ def is_feasible(instance: Instance, schedule: Schedule, problem: Problem = "P1")
         return True
     instance = drafted(instance, schedule)
     return _in_time(instance, schedule) and _in_memory(instance, schedule, problem)
+
+
+def fitting_alone(instance: Instance, tables: CostTables) -> CostTables:
+    """Return an instance's tables that allow a user in a mode only if that holds in rationals.
+
+    As the tables count it: alone, with the whole GPU and the most memory.
+    """
+    ad, sd = tables.ad_allowed.copy(), tables.sd_allowed.copy()
+    for k, user in enumerate(instance.users):
+        ad[k] = ad[k] and is_feasible(instance, Schedule(z=1, ad=(user.id,)))
+        sd[k] = sd[k] and is_feasible(instance, Schedule(z=0, sd=(user.id,)))
+    return tables._replace(ad_allowed=ad, sd_allowed=sd)
 
 
 def _in_time(instance: Instance, schedule: Schedule) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import formulations
+from heuristics.additive import additive
 from heuristics.api import solve
 from heuristics.balance_plus import improved
 from heuristics.filling import filled
@@ -19,6 +20,7 @@ from heuristics.threshold_search import HALT, TOP, Tree, new_tree
 from instances import Hardware, build_tables, generate
 from instances.assignment import AD, SD, Assignment, fits, to_assignment
 from instances.families import find, names
+from tests.heuristics.samples import ad_without_work, third
 from verify import check
 
 
@@ -89,6 +91,13 @@ def test_the_gap_is_that_of_the_tables_built_down() -> None:
     assert run.reached >= best.served
     assert run.close(run.gap)
     run.verify_gap()
+
+
+def test_what_holds_in_rationals_counts_though_tables_rounded_up_refuse_it() -> None:
+    task = Task(ad_without_work([third(name) for name in "abc"]))
+    assert improved(task).served == 0
+    found = additive(task)
+    assert (found.schedule.served, found.bound) == (3, 3)
 
 
 def slowed(hardware: Hardware) -> Hardware:

@@ -9,6 +9,8 @@ from helpers import free_work, printed_balance
 
 import formulations
 import heuristics
+from heuristics.api import ALGORITHMS
+from heuristics.task import Found, Task
 from instances import Instance, Schedule, Status, build_tables, load
 from instances.feasible import is_feasible
 from tests.heuristics.samples import (
@@ -101,6 +103,16 @@ def test_rounding_alone_refuses_nobody(algorithm: str) -> None:
     assert "restricted" not in exact.statistics
 
 
+@pytest.mark.parametrize("algorithm", ["balance", "balance+", "additive", "ad-only"])
+def test_who_is_late_alone_takes_nobody_along(algorithm: str) -> None:
+    """One of four is late by 3 fs, so that rounding down lets all enter, rounding up nobody."""
+    users = [*(third(name) for name in "abc"), third("late", deadline_s=1.199999999999997)]
+    result = heuristics.solve(ad_without_work(users), algorithm)
+    assert result.schedule is not None
+    assert result.schedule.ad == ("a", "b", "c")
+    assert "restricted" not in result.statistics
+
+
 @pytest.mark.parametrize("algorithm", ["balance", "balance+", "additive"])
 def test_what_only_the_relaxation_serves_is_no_answer_and_no_bound(algorithm: str) -> None:
     late = not_together()
@@ -110,6 +122,24 @@ def test_what_only_the_relaxation_serves_is_no_answer_and_no_bound(algorithm: st
     assert (result.objective, result.statistics["restricted"]) == (1, True)
     assert result.status is Status.FEASIBLE
     assert result.bound in (None, 2)
+
+
+@pytest.mark.parametrize(("stopped_by", "tries"), [(None, 3), ("interrupt", 1)])
+def test_where_rounding_decides_additive_is_no_worse_than_balance(
+    stopped_by: str | None, tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here its relaxed schedule does not hold, and on tables built up it finds none."""
+    asked: list[Task] = []
+
+    def found(task: Task) -> Found:
+        asked.append(task)
+        everybody = ("early", "slow") if task.relaxed else ()
+        return Found(Schedule(z=1, ad=everybody), {}, 2, stopped_by)
+
+    monkeypatch.setitem(ALGORITHMS, "additive", found)
+    result = heuristics.solve(not_together(), "additive")
+    assert (result.problem, result.objective, result.bound) == ("P1", 1, 2)
+    assert (result.stopped_by, len(asked)) == (stopped_by, tries)
 
 
 def test_padded_memory_is_the_printed_accounting() -> None:

@@ -41,7 +41,10 @@ def test_claims_hold_on_a_few_instances(name: str) -> None:
 
 
 def _spoil_tables(monkeypatch: pytest.MonkeyPatch, spoil: Spoil) -> None:
-    monkeypatch.setattr(heuristics.task, "build_tables", lambda inst: spoil(build_tables(inst)))
+    def spoilt(*arguments: Any, **rounding: bool) -> CostTables:
+        return spoil(build_tables(*arguments, **rounding))
+
+    monkeypatch.setattr(heuristics.task, "build_tables", spoilt)
 
 
 def _wrong_coefficient(tables: CostTables) -> CostTables:
