@@ -157,7 +157,7 @@ def probe(line: Line, protocol: Protocol) -> Probe:
 @contextmanager
 def _told_if_slow(line: Line, protocol: Protocol) -> Iterator[None]:
     limit = protocol.warm_up_limit_s
-    text = f"warming up {line}; killed after {limit:g} s (--warm-up-limit)"
+    text = f"warming up {line}, for {limit:g} s at most (--warm-up-limit)"
     timer = threading.Timer(SLOW_S, lambda: print(text, file=sys.stderr, flush=True))
     timer.start()
     try:

@@ -152,7 +152,7 @@ def test_a_slow_warm_up_is_told(
 ) -> None:
     monkeypatch.setattr("verify.bench_runs.SLOW_S", 0.01)
     probe(Line(SOLVERS + "nobody"), PROTOCOL)
-    told = "warming up tests.verify.bench_solvers:nobody; killed after 300 s (--warm-up-limit)\n"
+    told = "warming up tests.verify.bench_solvers:nobody, for 300 s at most (--warm-up-limit)\n"
     assert capsys.readouterr().err == told
 
 
