@@ -101,9 +101,7 @@ def main(
 
 def _show(instance: Instance, result: Result) -> None:
     """Print who is served how, then one line with the outcome."""
-    from rich.console import Console
-
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     everybody, values = len(instance.users), total(instance)
     found = f"no schedule, at most {result.bound} of {values}"
     found += " users" if values == everybody else f" that all {everybody} users are worth"

@@ -159,7 +159,7 @@ def _show(
         }
         print(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
         return
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     console.print(replay_report.table([one.summary() for one in played]), "")
     console.print(trace.report(), markup=False, soft_wrap=True)
     count, span = len(played[0].arrivals), played[0].span / TICKS

@@ -55,12 +55,10 @@ def main(
 
 def _show(instance: Instance, result: Result) -> None:
     """Print who is served how, then one line with the outcome."""
-    from rich.console import Console
-
     schedule = result.schedule
     if schedule is None:
         return
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     console.print(served_table(instance, schedule))
     split = "" if schedule.lam is None else f", lambda = {schedule.lam:g}"
     value = "" if result.objective == schedule.served else f", worth {result.objective}"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from . import calibration, catalog, commandline
 from .affine_law import Loss
@@ -18,6 +17,7 @@ from .commandline import Exit
 from .passes import Measurements, select
 from .pictures import check_picture
 from .profiles import read_measurements
+from .server_options import gpu_names, model_names
 
 
 def main(
@@ -33,7 +33,7 @@ def main(
         str | None,
         typer.Option(
             help="What was measured, if the file does not say: a name or a config.json.",
-            autocompletion=commandline.completing(lambda: catalog.MODELS),
+            autocompletion=model_names,
         ),
     ] = None,
     ffn_matrices: Annotated[
@@ -60,7 +60,7 @@ def main(
         str | None,
         typer.Option(
             help="GPU of the catalogue whose memory goes into --output.",
-            autocompletion=commandline.completing(lambda: catalog.GPUS),
+            autocompletion=gpu_names,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the intervals.")] = 0,
@@ -103,7 +103,7 @@ def _on(gpu: str | None, measured: Measurements) -> Measurements:
 
 
 def _show(found: calibration.Calibration, role: calibration.Role) -> None:
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     model = found.measured.model
     name = f"{model.name or 'a model'}: " if model else ""
     console.print(f"{name}{len(found.flops)} passes of {found.measured.source}", markup=False)

@@ -9,12 +9,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from .files import InputError, noting_inputs, refuse_input, writing
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: typer's base of all usage errors: click's own, or typer's copy of it, by version.
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
@@ -152,6 +155,13 @@ def completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]
         return [done + comma + word for word in words if word.startswith(begun)]
 
     return complete
+
+
+def console(quiet: bool = False) -> Console:
+    """Return a console on stdout that prints words as they are, `:ok:` too; rich loads on use."""
+    from rich.console import Console
+
+    return Console(quiet=quiet, emoji=False, highlight=False)
 
 
 def write(path: Path, text: str) -> None:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 #: Packages of each extra, by the extra's name in ``pyproject.toml``.
-EXTRAS = {"plot": ("matplotlib", "pandas"), "dask": ("distributed",), "measure": ("torch",)}
+EXTRAS = {
+    "plot": ("matplotlib", "pandas"),
+    "parquet": ("pandas", "pyarrow"),
+    "dask": ("distributed",),
+    "measure": ("torch",),
+}
 
 
 def needs(what: str, extra: str) -> str:

@@ -91,7 +91,6 @@ def _write(instance: Instance, output: Path | None, into_folder: bool) -> None:
 
 
 def _show_names() -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table("family", "users", "what")
@@ -99,7 +98,7 @@ def _show_names() -> None:
         kind = find(name)
         first_line = (kind.make.__doc__ or "").strip().splitlines()[0]
         table.add_row(name, "{}-{}".format(*kind.sizes), first_line)
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     console.print(table)
     console.print(f"models: {', '.join(MODELS)}", markup=False)
     console.print(f"GPUs: {', '.join(GPUS)}", markup=False)

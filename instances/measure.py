@@ -15,6 +15,7 @@ from .commandline import Exit
 from .extras import needs
 from .files import InputError
 from .measuring import PassesFile, sweep
+from .server_options import model_names
 
 if TYPE_CHECKING:
     from .decoder import Build
@@ -35,7 +36,7 @@ def main(
         str,
         typer.Option(
             help="A model of the catalogue or a config.json.",
-            autocompletion=commandline.completing(lambda: catalog.MODELS),
+            autocompletion=model_names,
         ),
     ],
     output: Annotated[Path, typer.Option(help="CSV of passes, for instances.calibrate.")],

@@ -9,16 +9,16 @@ import typer
 from .catalog import GPUS, MODELS
 from .commandline import completing
 
-_MODEL = completing(lambda: MODELS)
-_GPU = completing(lambda: GPUS)
+#: What completes a model's and a GPU's name.
+model_names, gpu_names = completing(lambda: MODELS), completing(lambda: GPUS)
 
 Llm = Annotated[
     str | None,
-    typer.Option(help="Large model: a name or a config.json.", autocompletion=_MODEL),
+    typer.Option(help="Large model: a name or a config.json.", autocompletion=model_names),
 ]
-Slm = Annotated[str | None, typer.Option(help="Small model, likewise.", autocompletion=_MODEL)]
+Slm = Annotated[str | None, typer.Option(help="Small model, likewise.", autocompletion=model_names)]
 Gpu = Annotated[
     str | None,
-    typer.Option(help="GPU: a name, or a hardware section's .json.", autocompletion=_GPU),
+    typer.Option(help="GPU: a name, or a hardware section's .json.", autocompletion=gpu_names),
 ]
 DraftLength = Annotated[int | None, typer.Option(help="Draft tokens an iteration.")]

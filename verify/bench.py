@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from formulations import rows, solver_names
 from instances import commandline
@@ -141,7 +140,7 @@ def _report(findings: Findings, old: Path | None, output: Path | None, form: str
     elif form == "csv":
         print(to_csv(findings.records, findings.session.to_dict()), end="")
     else:
-        console = Console(emoji=False, highlight=False)
+        console = commandline.console()
         if not console.is_terminal:
             console.width = 120  # a file has no edge to wrap at
         show(findings, console, old)

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+@cache
 def cpu_model() -> str:
     """Return the processor's name as far as the system tells."""
     try:

@@ -184,8 +184,8 @@ def settle(wanted: Mapping[Line, Sequence[Line]], protocol: Protocol) -> dict[Li
         answers = {c: probe(c, protocol) for c in crossings}
         accepted = {c: answer for c, answer in answers.items() if answer.usable}
         lines |= accepted or {line: probe(line, protocol)}
+    hopeless = not any(answer.usable for answer in lines.values())
     for line, answer in lines.items():
-        hopeless = not any(other.usable for other in lines.values())
         if answer.ended == "refused" or hopeless:
             raise InputError(f"solver line {line}: {answer.message}")
     return lines
@@ -194,12 +194,11 @@ def settle(wanted: Mapping[Line, Sequence[Line]], protocol: Protocol) -> dict[Li
 def failed_run(line: Line, case: Case, protocol: Protocol, answer: Probe) -> Run:
     """Return the run of a line that failed its warm-up: not made, counted as that failure."""
     message = f"not run, for it failed the warm-up: {answer.message}"
-    return _failure(line, case, protocol, Probe(answer.ended, message))
+    return _failure(_facts(line, case, protocol), answer.ended, message)
 
 
-def _failure(line: Line, case: Case, protocol: Protocol, how: Probe) -> Run:
-    facts = _facts(line, case, protocol)
-    return Run(Record(**facts, outcome=Outcome(how.ended), message=how.message))
+def _failure(facts: dict[str, Any], ended: str, message: str) -> Run:
+    return Run(Record(**facts, outcome=Outcome(ended), message=message))
 
 
 def run(line: Line, case: Case, protocol: Protocol) -> Run:
@@ -213,8 +212,7 @@ def run(line: Line, case: Case, protocol: Protocol) -> Run:
     measured_here = {"solver_version": version, "machine": cpu_model()}
     facts = _facts(line, case, protocol) | measured_here
     if answer["ended"] != "answer":
-        outcome = Outcome(answer["ended"])
-        return Run(Record(**facts, outcome=outcome, message=answer["message"]))
+        return _failure(facts, answer["ended"], answer["message"])
     return _judged(line, case, protocol, facts, answer)
 
 
@@ -268,21 +266,23 @@ def run_all(
 
     A run whose worker died, however often a cluster tried it again, is a crash.
     """
+    for line, answer in lines.items():
+        if not answer.usable:
+            yield from (failed_run(line, case, protocol, answer) for case in cases)
+    usable = [line for line, answer in lines.items() if answer.usable]
     executor = workers.start()
     asked = {
-        executor.submit(run, line, case, protocol)
-        if answer.usable
-        else executor.submit(failed_run, line, case, protocol, answer): (line, case)
+        executor.submit(run, line, case, protocol): (line, case)
         for case in cases
-        for line, answer in lines.items()
+        for line in usable
     }
     try:
         for future in as_completed(asked):
             try:
                 yield future.result()
             except Exception as error:
-                lost = Probe("crashed", f"lost: {type(error).__name__}: {error}")
-                yield _failure(*asked[future], protocol, lost)
+                lost = f"lost: {type(error).__name__}: {error}"
+                yield _failure(_facts(*asked[future], protocol), "crashed", lost)
     finally:
         workers.stop(executor)
         for child in list(_alive):

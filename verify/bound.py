@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from formulations import solver_names
 from heuristics import algorithms
@@ -113,7 +112,7 @@ def _report(outcome: Outcome, guarantee: Guarantee, output: Path | None, form: s
     elif form == "csv":
         print(summary.to_csv(outcome), end="")
     else:
-        console = Console(emoji=False, highlight=False)
+        console = commandline.console()
         console.print(summary.table(outcome), "")
         for line in summary.lines(outcome, guarantee.algorithm):
             console.print(line, markup=False, soft_wrap=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 import verify
 from instances import InputError, Problem, commandline, load, load_schedule
@@ -53,7 +52,7 @@ def main(
     if as_json:
         print(text)
     else:
-        console = Console(emoji=False, highlight=False)
+        console = commandline.console()
         console.print(inequality_table(report, most=None if every else 10))
         style = "green" if report.feasible else "red"
         console.print(verdict(report), style=style, markup=False, soft_wrap=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from instances import commandline
 from instances.commandline import Exit
@@ -46,7 +45,7 @@ def main(
 
 
 def _show(rows: list[findings.Finding], folder: Path) -> None:
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     console.print(findings_table(rows))
     console.print("Run them yourself:", style="bold")
     for row in rows:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 import heuristics
 from instances import InputError, commandline, dumps
@@ -57,7 +56,7 @@ def main(
     algorithms.find(algorithm)
     quarry = Quarry(algorithm, objective, users)
     limit = 120.0 if seconds is None and evaluations is None else seconds
-    console = Console(emoji=False, highlight=False, quiet=as_json)
+    console = commandline.console(quiet=as_json)
     tracks = Tracks()
     for get_ready in (*READY, ready_enumeration):  # before the clock runs
         get_ready()

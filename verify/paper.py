@@ -60,7 +60,7 @@ def main(
     """
     todo = studies(chosen(figure or ["all"]), seeds, quick, trace)
     searched = None if settings is None else _searched(settings)
-    console = Console(emoji=False, highlight=False, quiet=as_json)
+    console = commandline.console(quiet=as_json)
     found: list[Recomputed] = []
     with one_line_if_stopped(True), workers.kept(workers.chosen(jobs, dask)) as crew:
         for study in todo:

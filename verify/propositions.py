@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from instances import InputError, commandline, dumps
 from instances.commandline import Exit
@@ -83,7 +82,7 @@ def _report(campaign: Campaign, counts: list[Count], output: Path | None, as_jso
 
 
 def _show(campaign: Campaign, counts: list[Count]) -> None:
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     if campaign.claims:
         console.print(claims_table(campaign))
     if counts:

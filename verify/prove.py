@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from instances import InputError, commandline, load
 from instances.commandline import Exit
@@ -62,7 +61,7 @@ def main(
     if as_json:
         print(proofs.to_json(outcome))
     else:
-        Console(emoji=False, highlight=False).print(_line(outcome), markup=False, soft_wrap=True)
+        commandline.console().print(_line(outcome), markup=False, soft_wrap=True)
     return EXITS[outcome["verdict"]]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from formulations import solver_names
 from instances import commandline
@@ -84,7 +83,7 @@ def _report(findings: Findings, reduction: Reduction, output: Path | None, as_js
     if as_json:
         print(data)
         return
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     console.print(table(findings), "")
     for line in lines(findings):
         console.print(line, markup=False, soft_wrap=True)

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from instances import commandline
@@ -55,7 +54,7 @@ def main(
     if as_json:
         print(json.dumps({"costs": _brief(measured), "runs": data}, indent=1))
         return Exit.HELD
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     if not console.is_terminal:
         console.width = 110  # a file has no edge to wrap at
     for name, value in _brief(measured).items():

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from instances import InputError, commandline
 from instances.commandline import Exit
@@ -93,7 +92,7 @@ def _report(asked: Search, answer: Answer, output: Path | None, as_json: bool) -
     if as_json:
         print(data)
         return
-    console = Console(emoji=False, highlight=False)
+    console = commandline.console()
     console.print(*report.tables(answer))
     for line in [*answer.troubles, report.closing(answer)]:
         console.print(line, markup=False, soft_wrap=True)

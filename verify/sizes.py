@@ -8,7 +8,6 @@ from statistics import mean
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from formulations.rows import CUTS, cuts_of
@@ -72,7 +71,7 @@ def _row(family: str, users: int, variant: str, group: Sequence[tuple[Any, int]]
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:
-    console, table = Console(emoji=False, highlight=False), Table(box=None, pad_edge=False)
+    console, table = commandline.console(), Table(box=None, pad_edge=False)
     names = ("family", "users", "formulation", "columns", "binaries", "rows", "entries")
     for name in (*names, "LP bound", "optimum"):
         words = name in ("family", "formulation")

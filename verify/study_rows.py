@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from instances.commandline import Exit
+from instances.extras import needs
 
 from .results import Row
 
@@ -121,7 +122,7 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 #: What to install where pandas or pyarrow is missing.
-NO_PARQUET = "rows.parquet needs pyarrow: pip install 'balance-toolkit[parquet]'"
+NO_PARQUET = needs("rows.parquet needs pandas and pyarrow", "parquet")
 
 
 def save_parquet(rows: Sequence[Row], path: Path) -> bool:

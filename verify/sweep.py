@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from instances import commandline
 from instances.commandline import Exit
@@ -71,7 +70,7 @@ def _show(study: Study, rows: list[Row], form: str) -> None:
     elif form == "csv":
         print(to_csv(rows), end="")
     else:
-        console = Console(emoji=False, highlight=False)
+        console = commandline.console()
         for line in report.wrong_lines(rows):
             console.print(line, markup=False, soft_wrap=True)
         console.print(study.title, report.table(study, cells), "", sep="\n")
